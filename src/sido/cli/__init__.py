@@ -1,0 +1,1 @@
+"""One verb of the command line a file. `main` is where a person enters."""

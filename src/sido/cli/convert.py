@@ -1,0 +1,64 @@
+"""`sido convert`: from any format that can be read to any that can be written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+from rich.console import Console
+from rich.markup import escape
+
+from sido.cli.dataset_options import DatasetOptions
+from sido.cli.progress import progress_bar
+from sido.demos import Demo, DemoDataset, create_dataset, to_absolute, with_rotation
+
+__all__ = ["convert"]
+
+
+def convert(
+    source: Annotated[str, tyro.conf.Positional],
+    target: Annotated[Path, tyro.conf.Positional],
+    /,
+    *,
+    format: Literal["robomimic", "lerobot", "lerobot-video", "zarr"] | None = None,
+    actions: Literal["as-recorded", "absolute", "rot6d-absolute"] = "as-recorded",
+    force: bool = False,
+    options: Annotated[DatasetOptions, tyro.conf.OmitArgPrefixes] = DatasetOptions(),
+) -> int:
+    """Write a dataset in another format. The target appears whole or not at all, also after Ctrl-C.
+
+    Grasp indices, subsets, action spec, and arrays that the target's format has no place for travel along.
+
+    Args:
+        source: The dataset to read.
+        target: Where to write: .hdf5 for robomimic, .zarr or .zarr.zip for diffusion_policy, a folder for LeRobot.
+        format: The format to write, where the target's ending does not say it.
+        actions: Relative OSC actions may be made absolute in closed form, with the rotation as axis angle or rot6d.
+        force: Replace an existing target.
+        options: How to read the source.
+    """
+    with options.open(source) as dataset:
+        changed = _changed(dataset, actions)
+        # The spec of what is written is that of the changed demonstrations.
+        info = changed.info
+        with (
+            create_dataset(target, info, format=format, overwrite=force) as writer,
+            progress_bar("converting") as progress,
+        ):
+            for done, demo in enumerate(changed, start=1):
+                writer.write(demo)
+                progress(done, len(changed))
+    Console(soft_wrap=True).print(f"wrote {len(changed)} demonstrations to {escape(str(target))}")
+    return 0
+
+
+def _changed(dataset: DemoDataset, actions: str) -> DemoDataset:
+    if actions == "as-recorded":
+        return dataset
+    absolute = dataset.map(to_absolute)
+    return absolute if actions == "absolute" else absolute.map(_with_rot6d)
+
+
+def _with_rot6d(demo: Demo) -> Demo:
+    return with_rotation(demo, "rot6d")

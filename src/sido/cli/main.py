@@ -1,0 +1,43 @@
+"""`sido`: the command line."""
+
+from __future__ import annotations
+
+import sys
+
+import tyro
+from rich.console import Console
+from rich.markup import escape
+
+from sido.cli.augment import augment
+from sido.cli.convert import convert
+from sido.cli.inspect import inspect
+from sido.cli.synthesize import synthesize
+from sido.errors import SidoError
+
+__all__ = ["main"]
+
+_DESCRIPTION = """Static In, Dynamic Out: train on static demonstrations, grasp moving objects.
+
+Start with `sido inspect PATH` on the demonstrations that you have, or make a few with `sido synthesize`.
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; 0 when all went well, 1 when a dataset has problems, 2 for an error, 130 for Ctrl-C."""
+    try:
+        return tyro.extras.subcommand_cli_from_dict(
+            {"inspect": inspect, "augment": augment, "convert": convert, "synthesize": synthesize},
+            prog="sido",
+            description=_DESCRIPTION,
+            args=arguments,
+        )
+    except SidoError as error:
+        Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] {escape(str(error))}")
+        return 2
+    except KeyboardInterrupt:
+        Console(stderr=True).print("stopped; nothing was left half written")
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""A dataset of demonstrations, whatever format it is stored in."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self, overload
+
+import numpy as np
+
+from sido.demos.demo import Demo
+from sido.demos.grasp import find_grasp
+from sido.demos.source import DatasetInfo, DemoSource
+from sido.errors import DataError, SettingError, SidoError
+
+__all__ = ["OBJECT_FROM_GRASP", "DemoDataset"]
+
+OBJECT_FROM_GRASP = "end-effector position at the grasp (the dataset has no object pose)"
+
+
+class DemoDataset:
+    """Demonstrations by number, by name or in order. Opens lazily: arrays are read when a demonstration is taken.
+
+    What every format leaves to be worked out is done here: the grasp index, and, where a dataset has no object pose
+    at all, the object's position, taken to be where the hand closed on it.
+
+    ```python
+    with open_dataset("stack.hdf5") as dataset:
+        print(len(dataset), dataset["demo_3"].grasp)
+    ```
+    """
+
+    def __init__(
+        self,
+        source: DemoSource,
+        path: Path,
+        *,
+        indices: Sequence[int] | None = None,
+        changes: tuple[Callable[[Demo], Demo], ...] = (),
+    ) -> None:
+        self._source = source
+        self._indices = range(len(source.names)) if indices is None else tuple(indices)
+        self._changes = changes
+        self.path = path
+        if len(self._indices) == 0:
+            raise DataError("there are no demonstrations", file=path, expected="at least one", fix="check the filter key")
+
+    @property
+    def info(self) -> DatasetInfo:
+        """What is true of the dataset as a whole."""
+        info = self._source.info
+        if info.object_position_source is None:
+            info = dataclasses.replace(info, object_position_source=OBJECT_FROM_GRASP)
+        if self._changes:
+            info = dataclasses.replace(info, action_spec=self[0].action_spec)
+        return info
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        names = self._source.names
+        return tuple(names[index] for index in self._indices)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Control steps of each demonstration, without reading their arrays."""
+        return np.array([self._source.length(index) for index in self._indices])
+
+    def __len__(self) -> int:
+        return len(self._indices)
+
+    def __iter__(self) -> Iterator[Demo]:
+        return (self._read(index) for index in self._indices)
+
+    @overload
+    def __getitem__(self, which: int | str) -> Demo: ...
+    @overload
+    def __getitem__(self, which: slice) -> DemoDataset: ...
+    def __getitem__(self, which: int | str | slice) -> Demo | DemoDataset:
+        if isinstance(which, slice):
+            return self._with(indices=self._indices[which])
+        if isinstance(which, str):
+            return self._read(self._indices[self._position(which)])
+        if not -len(self) <= which < len(self):
+            raise IndexError(f"demonstration {which} of {len(self)} in {self.path}")
+        return self._read(self._indices[which])
+
+    def subset(self, filter_key: str) -> DemoDataset:
+        """The demonstrations that the file itself groups under a name: "train", "valid"."""
+        keys = self.info.filter_keys
+        if filter_key not in keys:
+            raise SettingError(
+                "unknown filter key",
+                file=self.path,
+                found=repr(filter_key),
+                expected=f"one of {sorted(keys)}" if keys else "none: the file has no filter keys",
+            )
+        return self._with(indices=[self._indices[self._position(name)] for name in keys[filter_key]])
+
+    def map(self, change: Callable[[Demo], Demo]) -> DemoDataset:
+        """The same dataset with every demonstration changed as it is read: `dataset.map(to_absolute)`."""
+        return DemoDataset(self._source, self.path, indices=self._indices, changes=(*self._changes, change))
+
+    def close(self) -> None:
+        self._source.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"DemoDataset({str(self.path)!r}, {len(self)} demonstrations, {self.info.format})"
+
+    def _with(self, indices: Sequence[int]) -> DemoDataset:
+        return DemoDataset(self._source, self.path, indices=indices, changes=self._changes)
+
+    def _position(self, name: str) -> int:
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise SettingError(
+                "no such demonstration", file=self.path, found=repr(name), expected=f"{self.names[0]} ... {self.names[-1]}"
+            ) from None
+
+    def _read(self, index: int) -> Demo:
+        try:
+            demo = _with_object(_with_grasp(self._source.read(index)))
+            for change in self._changes:
+                demo = change(demo)
+            return demo
+        except SidoError as error:
+            raise error.at(file=self.path, demo=self._source.names[index]) from error.__cause__
+
+
+def _with_grasp(demo: Demo) -> Demo:
+    """The demonstration with its grasp found. One without a grasp stays without: it has no eligible chunks."""
+    if demo.grasp is not None:
+        return demo
+    try:
+        return dataclasses.replace(demo, grasp=find_grasp(demo))
+    except DataError:
+        return demo  # `summary.py` asks again, and says why
+
+
+def _with_object(demo: Demo) -> Demo:
+    """The demonstration with the object where the hand closed on it, and in the hand from then on."""
+    if demo.object_position is not None or demo.grasp is None:
+        return demo
+    before = np.arange(len(demo))[:, None] <= demo.grasp.index
+    return dataclasses.replace(
+        demo, object_position=np.where(before, demo.eef_position[demo.grasp.index], demo.eef_position)
+    )

@@ -1,0 +1,153 @@
+"""The formats that sido reads and writes, and how a path is recognised as one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sido.demos.dataset import DemoDataset
+from sido.demos.source import DatasetInfo, DemoSource, DemoWriter, Hints
+from sido.errors import DataError, SettingError, SidoError
+
+__all__ = ["FORMATS", "Format", "create_dataset", "format_of", "open_dataset"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way of storing demonstrations. Its modules are imported when it is used, not before."""
+
+    name: str
+    recognises: Callable[[Path], bool]
+    """Whether an existing path looks like this format, by a glance at names (contents are judged by the reader)."""
+    opens: Callable[[Path, Hints], DemoSource]
+    creates: Callable[[Path, DatasetInfo, bool], DemoWriter] | None = None
+    """Starts a new dataset: path, what is true of it, whether to replace an existing one. None: read only."""
+    suffixes: tuple[str, ...] = ()
+    """Endings by which a new path asks for this format."""
+
+
+def open_dataset(path: Path | str, *, hints: Hints | None = None, filter_key: str | None = None) -> DemoDataset:
+    """Open the demonstrations at `path`, whatever format they are in, for reading."""
+    path = Path(path)
+    if not path.exists():
+        raise DataError("no such file or folder", file=path, fix="check the path")
+    kind = format_of(path)
+    try:
+        dataset = DemoDataset(kind.opens(path, hints or Hints()), path)
+    except SidoError as error:
+        raise error.at(file=path) from error.__cause__
+    return dataset if filter_key is None else dataset.subset(filter_key)
+
+
+def create_dataset(path: Path | str, info: DatasetInfo, *, format: str | None = None, overwrite: bool = False) -> DemoWriter:
+    """Start a new dataset at `path`, in the format that its ending (or `format`, one of `FORMATS`) asks for.
+
+    ```python
+    with create_dataset("out.zarr", dataset.info) as writer:
+        for demo in dataset:
+            writer.write(demo)
+    ```
+    """
+    path = Path(path)
+    writable = {name: kind for name, kind in FORMATS.items() if kind.creates}
+    if format is None:
+        by_suffix = [name for name, kind in writable.items() if path.name.endswith(kind.suffixes) and kind.suffixes]
+        format = by_suffix[0] if by_suffix else "lerobot" if path.suffix == "" else None
+    if format not in writable:
+        raise SettingError(
+            "no format to write this in" if format is None else "unknown format to write",
+            file=path,
+            found=repr(path.suffix if format is None else format),
+            expected=f"one of {', '.join(writable)}, or a path that ends in .hdf5, .zarr, .zarr.zip or (LeRobot) nothing",
+        )
+    creates = writable[format].creates
+    assert creates is not None
+    return creates(path, info, overwrite)
+
+
+def format_of(path: Path) -> Format:
+    """The format of an existing path."""
+    for kind in FORMATS.values():
+        if kind.recognises(path):
+            return kind
+    raise DataError(
+        "not a dataset of demonstrations",
+        file=path,
+        found="a folder" if path.is_dir() else f"a file ending in {path.suffix!r}",
+        expected="robomimic .hdf5, a LeRobot folder (meta/info.json), .zarr or .zarr.zip, or DROID trajectory.h5 folders",
+    )
+
+
+def _is_lerobot(path: Path) -> bool:
+    return (path / "meta" / "info.json").is_file()
+
+
+def _is_zarr(path: Path) -> bool:
+    return path.name.endswith((".zarr", ".zarr.zip")) or (path / ".zgroup").is_file()
+
+
+def _is_droid(path: Path) -> bool:
+    return path.name == "trajectory.h5" or (path.is_dir() and next(path.rglob("trajectory.h5"), None) is not None)
+
+
+def _is_hdf5(path: Path) -> bool:
+    return path.is_file() and path.suffix in (".hdf5", ".h5")
+
+
+def _open_robomimic(path: Path, hints: Hints) -> DemoSource:
+    from sido.demos.robomimic import RobomimicSource
+
+    return RobomimicSource(path, hints)
+
+
+def _create_robomimic(path: Path, info: DatasetInfo, overwrite: bool) -> DemoWriter:
+    from sido.demos.robomimic import RobomimicWriter
+
+    return RobomimicWriter(path, info, overwrite=overwrite)
+
+
+def _open_lerobot(path: Path, hints: Hints) -> DemoSource:
+    from sido.demos.lerobot import LeRobotSource
+
+    return LeRobotSource(path, hints)
+
+
+def _create_lerobot(path: Path, info: DatasetInfo, overwrite: bool) -> DemoWriter:
+    from sido.demos.lerobot import LeRobotWriter
+
+    return LeRobotWriter(path, info, overwrite=overwrite)
+
+
+def _create_lerobot_video(path: Path, info: DatasetInfo, overwrite: bool) -> DemoWriter:
+    from sido.demos.lerobot import LeRobotWriter
+
+    return LeRobotWriter(path, info, overwrite=overwrite, video=True)
+
+
+def _open_zarr(path: Path, hints: Hints) -> DemoSource:
+    from sido.demos.replay_buffer import ReplayBufferSource
+
+    return ReplayBufferSource(path, hints)
+
+
+def _create_zarr(path: Path, info: DatasetInfo, overwrite: bool) -> DemoWriter:
+    from sido.demos.replay_buffer import ReplayBufferWriter
+
+    return ReplayBufferWriter(path, info, overwrite=overwrite)
+
+
+def _open_droid(path: Path, hints: Hints) -> DemoSource:
+    from sido.demos.droid import DroidSource
+
+    return DroidSource(path, hints)
+
+
+FORMATS: dict[str, Format] = {
+    "lerobot": Format("LeRobot v3.0 or v2.1", _is_lerobot, _open_lerobot, _create_lerobot),
+    "lerobot-video": Format("LeRobot v3.0 with videos", lambda _path: False, _open_lerobot, _create_lerobot_video),
+    "zarr": Format("diffusion_policy zarr", _is_zarr, _open_zarr, _create_zarr, (".zarr", ".zarr.zip")),
+    "droid": Format("DROID", _is_droid, _open_droid),
+    "robomimic": Format("robomimic HDF5", _is_hdf5, _open_robomimic, _create_robomimic, (".hdf5", ".h5")),
+}
+"""By the name that `--format` takes, in the order in which a path is tried."""

@@ -1,0 +1,209 @@
+"""Training batches, gathered from memory: every number of every demonstration in two tables, one gather a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int64
+from torch import Tensor
+
+from sido.demos.action_spec import ActionSpec
+from sido.demos.chunks import ChunkBatch
+from sido.demos.dataset import DemoDataset
+from sido.demos.demo import Demo
+from sido.demos.frame_store import FrameStore
+from sido.errors import DataError, SettingError
+from sido.geometry import matrix_from_quat, rot6d_from_matrix
+
+__all__ = ["ChunkSampler", "ChunkWindow"]
+
+
+@dataclass(frozen=True)
+class ChunkWindow:
+    """Which steps a sample spans, and how far it may hang over the end of a demonstration.
+
+    With `observation_steps` 2 a sample at `t` sees `t-1` and `t`, and its chunk is `t .. t+H-1` (docs/conventions.md).
+    """
+
+    prediction_horizon: int = 16
+    observation_steps: int = 2
+    pad_after: int = 7
+    """At most so many actions of a chunk are repeats of the last one: `T_a - 1`, as diffusion_policy has it."""
+
+    def __post_init__(self) -> None:
+        for name, least in (("prediction_horizon", 1), ("observation_steps", 1), ("pad_after", 0)):
+            if getattr(self, name) < least:
+                raise SettingError("too small", field=name, found=getattr(self, name), expected=f"at least {least}")
+        if self.pad_after >= self.prediction_horizon:
+            raise SettingError(
+                "a chunk of nothing but padding",
+                field="pad_after",
+                found=self.pad_after,
+                expected=f"under the prediction horizon, {self.prediction_horizon}",
+            )
+
+
+class ChunkSampler:
+    """All transitions of a dataset, as batches.
+
+    Low-dimensional data are held whole in memory, so that a batch costs two gathers whatever its size, with no Python
+    loop over samples. Images, if any, come from a `FrameStore` on disk.
+
+    ```python
+    sampler = ChunkSampler(dataset)
+    batch = sampler.sample(256, torch.Generator().manual_seed(0))
+    ```
+    """
+
+    def __init__(
+        self,
+        dataset: DemoDataset,
+        window: ChunkWindow = ChunkWindow(),
+        *,
+        frames: FrameStore | None = None,
+        dtype: torch.dtype = torch.float32,
+        progress: Callable[[int, int], None] = lambda done, total: None,
+    ) -> None:
+        self.window = window
+        self.frames = frames
+        demos = list(_read_all(dataset, window, progress))
+        self.action_spec = _one_spec(demos, dataset)
+        lengths = torch.tensor([len(demo) for demo in demos])
+        self._first = torch.cumsum(lengths, 0) - lengths  # row of each demonstration's first step in the tables
+        self._last = self._first + lengths - 1
+        observed = [_observed(demo) for demo in demos]
+        # Where a demonstration's images lie in the store, which may hold more demonstrations than this sampler.
+        stored = [frames.first_row(demo.name) if frames else 0 for demo in demos]
+        self._image_shift = torch.tensor(stored) - self._first
+        self._columns = _columns(observed[0])
+        self._observed = _table([np.concatenate(list(parts.values()), axis=1) for parts in observed], dtype)
+        self._actions = _table([demo.actions for demo in demos], dtype)
+        self._eligible = torch.cat(
+            [torch.from_numpy(demo.eligible_steps(window.prediction_horizon)) for demo in demos]
+        )
+        # One entry a transition: its demonstration, and its row in the tables.
+        starts = (lengths - window.prediction_horizon + window.pad_after + 1).clamp(min=0)
+        self._demo = torch.repeat_interleave(torch.arange(len(demos)), starts)
+        offset = torch.arange(len(self._demo)) - (torch.cumsum(starts, 0) - starts)[self._demo]
+        self._row = self._first[self._demo] + offset
+        self._ahead = torch.arange(window.prediction_horizon)
+        self._behind = torch.arange(1 - window.observation_steps, 1)
+
+    def __len__(self) -> int:
+        """How many transitions there are."""
+        return len(self._demo)
+
+    @property
+    def eligible_share(self) -> float:
+        """The share of transitions that augmentation may displace."""
+        return float(self._eligible[self._row].double().mean())
+
+    def sample(self, batch_size: int, generator: torch.Generator) -> ChunkBatch:
+        """Transitions drawn with replacement."""
+        return self.batch(torch.randint(len(self), (batch_size,), generator=generator))
+
+    def epoch(
+        self, batch_size: int, generator: torch.Generator, *, drop_last: bool = False
+    ) -> Iterator[ChunkBatch]:
+        """Every transition once, in random order; `drop_last` leaves a last, smaller batch out."""
+        order = torch.randperm(len(self), generator=generator)
+        batches = order.split(batch_size)
+        yield from (self.batch(rows) for rows in batches if not drop_last or len(rows) == batch_size)
+
+    def batch(self, transitions: Int64[Tensor, " B"]) -> ChunkBatch:
+        """The given transitions, numbered from 0 to `len(self) - 1` through all demonstrations."""
+        demo, row = self._demo[transitions], self._row[transitions]
+        first, last = self._first[demo], self._last[demo]
+        ahead = row[:, None] + self._ahead
+        behind = row[:, None] + self._behind
+        seen = torch.maximum(behind, first[:, None])
+        observed = _gather(self._observed, seen)
+        observations = {name: observed[..., columns] for name, columns in self._columns.items()}
+        object_position = observations.pop("object_position")
+        if self.frames is not None:
+            images = (seen + self._image_shift[demo][:, None]).numpy()
+            for camera in self.frames.cameras:
+                observations[f"image.{camera}"] = torch.from_numpy(self.frames.read(camera, images))
+        return ChunkBatch(
+            observations=observations,
+            object_position=object_position,
+            actions=_gather(self._actions, torch.minimum(ahead, last[:, None])),
+            observation_is_pad=behind < first[:, None],
+            action_is_pad=ahead > last[:, None],
+            eligible=self._eligible[row],
+            displacement=torch.zeros(len(row), 3, dtype=self._actions.dtype),
+            demo_index=demo,
+            step=row - first,
+            action_spec=self.action_spec,
+        )
+
+
+def _read_all(dataset: DemoDataset, window: ChunkWindow, progress: Callable[[int, int], None]) -> Iterator[Demo]:
+    shortest = window.prediction_horizon - window.pad_after
+    for done, demo in enumerate(dataset, start=1):
+        if len(demo) < shortest:
+            raise DataError(
+                "the demonstration is shorter than a chunk",
+                file=dataset.path,
+                demo=demo.name,
+                found=f"{len(demo)} steps",
+                expected=f"at least {shortest} (a chunk of {window.prediction_horizon} less {window.pad_after} of padding)",
+                fix="leave it out, or choose a shorter prediction horizon",
+            )
+        if demo.object_position is None:
+            raise DataError(
+                "neither an object position nor a grasp to take it from",
+                file=dataset.path,
+                demo=demo.name,
+                field="object_position",
+                fix="name the array that holds it with --object-key, or leave the demonstration out",
+            )
+        yield demo
+        progress(done, len(dataset))
+
+
+def _one_spec(demos: list[Demo], dataset: DemoDataset) -> ActionSpec:
+    first = demos[0]
+    for demo in demos:
+        try:
+            first.action_spec.require_same(demo.action_spec, here=first.name, there=demo.name)
+        except DataError as error:
+            raise error.at(file=dataset.path) from None
+        if demo.gripper.shape[1] != first.gripper.shape[1]:
+            raise DataError(
+                "grippers differ",
+                file=dataset.path,
+                demo=demo.name,
+                field="gripper",
+                found=f"{demo.gripper.shape[1]} joints",
+                expected=f"{first.gripper.shape[1]}, as in {first.name}",
+            )
+    return first.action_spec
+
+
+def _observed(demo: Demo) -> dict[str, np.ndarray]:
+    """What a policy may see besides images, by name: `[T, n]` each."""
+    assert demo.object_position is not None
+    return {
+        "eef_position": demo.eef_position,
+        "eef_rot6d": rot6d_from_matrix(matrix_from_quat(demo.eef_quat_wxyz)),
+        "gripper": demo.gripper,
+        "object_position": demo.object_position,
+    }
+
+
+def _columns(parts: dict[str, np.ndarray]) -> dict[str, slice]:
+    ends = np.cumsum([array.shape[1] for array in parts.values()]).tolist()
+    return {name: slice(end - array.shape[1], end) for (name, array), end in zip(parts.items(), ends, strict=True)}
+
+
+def _table(arrays: list[np.ndarray], dtype: torch.dtype) -> Float[Tensor, "rows columns"]:
+    return torch.from_numpy(np.concatenate(arrays)).to(dtype)
+
+
+def _gather(table: Float[Tensor, "rows columns"], rows: Int64[Tensor, "B steps"]) -> Float[Tensor, "B steps columns"]:
+    # index_select over flat rows is several times as fast as indexing with a matrix of rows.
+    return table.index_select(0, rows.reshape(-1)).view(*rows.shape, -1)
