@@ -3,8 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
-from jaxtyping import install_import_hook
+import pytest
+from hypothesis import settings
+from jaxtyping import config, install_import_hook
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# No deadlines: a busy machine is no failure. Speed is measured in benchmarks/.
+settings.register_profile("sido", deadline=None, max_examples=50)
+settings.load_profile("sido")
 install_import_hook("sido", "beartype.beartype")
+
+
+@pytest.fixture
+def as_user() -> Iterator[None]:
+    """Run without the shape checks, as a user does: bad input then meets sido's own errors."""
+    config.update("jaxtyping_disable", True)
+    yield
+    config.update("jaxtyping_disable", False)

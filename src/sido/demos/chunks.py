@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import torch
 from jaxtyping import Bool, Float, Int64
@@ -43,19 +43,19 @@ class ChunkBatch:
     def __len__(self) -> int:
         return len(self.actions)
 
-    def __getitem__(self, rows: slice | Int64[Tensor, " N"] | Bool[Tensor, " B"]) -> Self:
+    def __getitem__(self, rows: slice | Int64[Tensor, " N"] | Bool[Tensor, " B"]) -> ChunkBatch:
         """Some of the samples, as a batch."""
         return self._map(lambda tensor: tensor[rows])
 
-    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> Self:
+    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> ChunkBatch:
         """The same batch on another device, its floating-point tensors as `dtype` when one is given."""
         return self._map(lambda tensor: tensor.to(device, dtype if tensor.is_floating_point() else None))
 
-    def pin_memory(self) -> Self:
+    def pin_memory(self) -> ChunkBatch:
         """The same batch in page-locked memory, from which copies to a GPU are asynchronous."""
         return self._map(torch.Tensor.pin_memory)
 
-    def _map(self, change: Any) -> Self:
+    def _map(self, change: Any) -> ChunkBatch:
         tensors = {
             field.name: change(value)
             for field in dataclasses.fields(self)

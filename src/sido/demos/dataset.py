@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self, overload
+from typing import overload
 
 import numpy as np
 
@@ -45,7 +45,9 @@ class DemoDataset:
         self._changes = changes
         self.path = path
         if len(self._indices) == 0:
-            raise DataError("there are no demonstrations", file=path, expected="at least one", fix="check the filter key")
+            raise DataError(
+                "there are no demonstrations", file=path, expected="at least one", fix="check the filter key"
+            )
 
     @property
     def info(self) -> DatasetInfo:
@@ -105,7 +107,7 @@ class DemoDataset:
     def close(self) -> None:
         self._source.close()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> DemoDataset:
         return self
 
     def __exit__(
@@ -124,7 +126,10 @@ class DemoDataset:
             return self.names.index(name)
         except ValueError:
             raise SettingError(
-                "no such demonstration", file=self.path, found=repr(name), expected=f"{self.names[0]} ... {self.names[-1]}"
+                "no such demonstration",
+                file=self.path,
+                found=repr(name),
+                expected=f"{self.names[0]} ... {self.names[-1]}",
             ) from None
 
     def _read(self, index: int) -> Demo:

@@ -127,7 +127,9 @@ class Demo:
         for name, width in widths.items():
             array: np.ndarray | None = getattr(self, name)
             if array is not None and (array.ndim != 2 or (width is not None and array.shape[1] != width)):
-                raise DataError("wrong shape", field=name, found=list(array.shape), expected=f"[T, {width or 'joints'}]")
+                raise DataError(
+                    "wrong shape", field=name, found=list(array.shape), expected=f"[T, {width or 'joints'}]"
+                )
         lengths = {
             **{name: len(getattr(self, name)) for name in widths if getattr(self, name) is not None},
             **{f"images of {camera}": len(frames) for camera, frames in self.images.items()},

@@ -40,7 +40,9 @@ def open_dataset(path: Path | str, *, hints: Hints | None = None, filter_key: st
     return dataset if filter_key is None else dataset.subset(filter_key)
 
 
-def create_dataset(path: Path | str, info: DatasetInfo, *, format: str | None = None, overwrite: bool = False) -> DemoWriter:
+def create_dataset(
+    path: Path | str, info: DatasetInfo, *, format: str | None = None, overwrite: bool = False
+) -> DemoWriter:
     """Start a new dataset at `path`, in the format that its ending (or `format`, one of `FORMATS`) asks for.
 
     ```python

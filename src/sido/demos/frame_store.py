@@ -77,7 +77,9 @@ class FrameStore:
     def first_row(self, demo: str) -> int:
         """The row of a demonstration's first image."""
         if demo not in self._first:
-            raise DataError("the image cache lacks a demonstration", file=self.folder, demo=demo, fix="delete the folder")
+            raise DataError(
+                "the image cache lacks a demonstration", file=self.folder, demo=demo, fix="delete the folder"
+            )
         return self._first[demo]
 
     def read(self, camera: str, rows: Int64[np.ndarray, "*batch"]) -> UInt8[np.ndarray, "*batch height width 3"]:

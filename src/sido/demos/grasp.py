@@ -47,9 +47,7 @@ class _Run:
 def _runs(closing: Bool[np.ndarray, " T"], at_least: int = _SUSTAINED_STEPS) -> list[_Run]:
     edges = np.diff(np.concatenate([[False], closing, [False]]).astype(np.int8))
     starts, stops = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
-    return [
-        _Run(int(start), int(stop)) for start, stop in zip(starts, stops, strict=True) if stop - start >= at_least
-    ]
+    return [_Run(int(start), int(stop)) for start, stop in zip(starts, stops, strict=True) if stop - start >= at_least]
 
 
 def _grasp_signal(demo: Demo) -> str | None:

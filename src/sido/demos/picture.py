@@ -35,7 +35,9 @@ def draw_dataset(summary: DatasetSummary, path: Path) -> None:
             axes.plot(path_cm[:, 0], path_cm[:, second], color="tab:gray", alpha=0.4, linewidth=0.8)
         placed = np.array([demo.object_start for demo in summary.demos if demo.object_start is not None])
         if placed.size:
-            axes.scatter(placed[:, 0] * 100, placed[:, second] * 100, s=14, color="tab:orange", zorder=3, label="object")
+            axes.scatter(
+                placed[:, 0] * 100, placed[:, second] * 100, s=14, color="tab:orange", zorder=3, label="object"
+            )
             axes.legend(frameon=False)
         axes.set(xlabel="x, cm", ylabel=f"{'xyz'[second]}, cm")
         axes.set_aspect("equal", adjustable="datalim")
@@ -58,6 +60,8 @@ def save_figure(drawing: Any, path: Path) -> None:
     """Write a figure to a file, whole or not at all; the ending chooses the format."""
     kinds = ("png", "pdf", "svg")
     if path.suffix.lstrip(".") not in kinds:
-        raise SettingError("not a picture's ending", file=path, found=repr(path.suffix), expected=f".{', .'.join(kinds)}")
+        raise SettingError(
+            "not a picture's ending", file=path, found=repr(path.suffix), expected=f".{', .'.join(kinds)}"
+        )
     with atomic_path(path, overwrite=True) as partial:
         drawing.savefig(partial, dpi=150)

@@ -81,9 +81,7 @@ class ChunkSampler:
         self._columns = _columns(observed[0])
         self._observed = _table([np.concatenate(list(parts.values()), axis=1) for parts in observed], dtype)
         self._actions = _table([demo.actions for demo in demos], dtype)
-        self._eligible = torch.cat(
-            [torch.from_numpy(demo.eligible_steps(window.prediction_horizon)) for demo in demos]
-        )
+        self._eligible = torch.cat([torch.from_numpy(demo.eligible_steps(window.prediction_horizon)) for demo in demos])
         # One entry a transition: its demonstration, and its row in the tables.
         starts = (lengths - window.prediction_horizon + window.pad_after + 1).clamp(min=0)
         self._demo = torch.repeat_interleave(torch.arange(len(demos)), starts)
@@ -105,9 +103,7 @@ class ChunkSampler:
         """Transitions drawn with replacement."""
         return self.batch(torch.randint(len(self), (batch_size,), generator=generator))
 
-    def epoch(
-        self, batch_size: int, generator: torch.Generator, *, drop_last: bool = False
-    ) -> Iterator[ChunkBatch]:
+    def epoch(self, batch_size: int, generator: torch.Generator, *, drop_last: bool = False) -> Iterator[ChunkBatch]:
         """Every transition once, in random order; `drop_last` leaves a last, smaller batch out."""
         order = torch.randperm(len(self), generator=generator)
         batches = order.split(batch_size)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, runtime_checkable
 
 from sido.demos.action_spec import ActionSpec
 from sido.demos.demo import Demo, Grasp
@@ -99,6 +99,7 @@ class DatasetInfo:
             raise DataError("sido's own description of the dataset is damaged", found=repr(error)) from error
 
 
+@runtime_checkable
 class DemoSource(Protocol):
     """A dataset that is open for reading. Opening reads what is needed to list it; arrays come with `read`.
 
@@ -124,10 +125,11 @@ class DemoSource(Protocol):
     def close(self) -> None: ...
 
 
+@runtime_checkable
 class DemoWriter(Protocol):
     """A dataset being written, demonstration by demonstration. The final name appears when the block ends well."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> DemoWriter: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

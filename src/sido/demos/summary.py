@@ -129,9 +129,7 @@ def summarise(
     )
 
 
-def _readable(
-    dataset: DemoDataset, problems: list[str], progress: Callable[[int, int], None]
-) -> Iterator[Demo]:
+def _readable(dataset: DemoDataset, problems: list[str], progress: Callable[[int, int], None]) -> Iterator[Demo]:
     for index in range(len(dataset)):
         try:
             demo = dataset[index]

@@ -43,11 +43,13 @@ def reach_and_lift(
     `spec` is a relative OSC spec or an absolute axis-angle one. With `image_size` there are two cameras.
     """
     if not 10 <= grasp_step <= steps - 10:
-        raise SettingError("the grasp must leave 10 steps on both sides", found=grasp_step, expected=f"10..{steps - 10}")
+        raise SettingError(
+            "the grasp must leave 10 steps on both sides", found=grasp_step, expected=f"10..{steps - 10}"
+        )
     cube = _TABLE_CENTRE_M + np.concatenate([rng.uniform(-0.08, 0.08, 2), [0.0]])
     start = _TABLE_CENTRE_M + np.array([0.0, 0.0, _HOVER_M]) + rng.normal(0.0, 0.02, 3)
     contact = grasp_step + round((_FINGERS_OPEN_M - _FINGERS_ON_CUBE_M) / _FINGER_STEP_M)
-    lifted = cube + np.array([0.0, 0.0, 0.15])
+    lifted = cube + np.array([0.0, 0.0, 0.10])
     hand = np.concatenate(
         [
             _minimum_jerk(start, cube, grasp_step - 2),
