@@ -41,8 +41,6 @@ def synthetic_demos(count: int, seed: int = 0, **options: Any) -> list[Demo]:
     """Demonstrations of different lengths, grasped at different steps."""
     rng = np.random.default_rng(seed)
     return [
-        reach_and_lift(
-            rng, name=f"demo_{index}", steps=60 + 7 * index % 30, grasp_step=34 + 3 * index % 10, **options
-        )
+        reach_and_lift(rng, name=f"demo_{index}", steps=60 + 7 * index % 30, grasp_step=34 + 3 * index % 10, **options)
         for index in range(count)
     ]

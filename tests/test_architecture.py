@@ -73,7 +73,10 @@ def test_every_name_in_all_exists(room: str):
     ("statement", "unwanted"),
     [
         ("import sido", {"torch", "mujoco", "robosuite", "numpy", "h5py"}),
-        ("import sido.demos, sido.geometry", {"torch", "mujoco", "robosuite", "pyarrow", "zarr", "av", "matplotlib", "h5py"}),
+        (
+            "import sido.demos, sido.geometry",
+            {"torch", "mujoco", "robosuite", "pyarrow", "zarr", "av", "matplotlib", "h5py"},
+        ),
         ("import sido.augment", {"mujoco", "robosuite", "matplotlib"}),
         ("import sido.cli.main", {"torch", "mujoco", "robosuite", "matplotlib", "pyarrow", "zarr"}),
     ],

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +14,7 @@ __all__ = ["atomic_path"]
 
 
 @contextmanager
-def atomic_path(final: Path, *, overwrite: bool = False) -> Iterator[Path]:
+def atomic_path(final: Path, *, overwrite: bool = False) -> Generator[Path]:
     """Yield a fresh path beside `final` to build a file or a folder at; rename it to `final` when the block ends well.
 
     When the block raises (Ctrl-C included), what was built is removed and `final` is as it was before.
@@ -28,15 +27,24 @@ def atomic_path(final: Path, *, overwrite: bool = False) -> Iterator[Path]:
     partial = final.with_name(f".partial-{uuid.uuid4().hex[:8]}-{final.name}")
     try:
         yield partial
-        replaced: Path | None = None
-        if final.is_dir():  # a folder cannot be renamed over a folder that is not empty
-            replaced = final.with_name(f".replaced-{uuid.uuid4().hex[:8]}-{final.name}")
-            os.rename(final, replaced)
-        os.replace(partial, final)
-        if replaced is not None:
-            shutil.rmtree(replaced)
+        _publish(partial, final)
     finally:
         _remove(partial)
+
+
+def _publish(partial: Path, final: Path) -> None:
+    if not (final.exists() and partial.exists() and (final.is_dir() or partial.is_dir())):
+        partial.replace(final)
+        return
+    # A folder replaces, and is replaced, in two steps: the old one is put aside, and back if the second step fails.
+    aside = final.with_name(f".replaced-{uuid.uuid4().hex[:8]}-{final.name}")
+    final.rename(aside)
+    try:
+        partial.rename(final)
+    except BaseException:
+        aside.rename(final)
+        raise
+    _remove(aside)
 
 
 def _remove(path: Path) -> None:

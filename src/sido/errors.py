@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 __all__ = ["DataError", "MissingExtraError", "SettingError", "SidoError"]
 
 
@@ -34,7 +32,7 @@ class SidoError(Exception):
         self.expected = None if expected is None else str(expected)
         self.fix = fix
 
-    def at(self, *, file: object = None, demo: str | None = None, field: str | None = None) -> Self:
+    def at(self, *, file: object = None, demo: str | None = None, field: str | None = None) -> SidoError:
         """Fill in the places that are still unknown, and return this same error, to be raised again."""
         self.file = self.file if file is None or self.file is not None else str(file)
         self.demo = self.demo or demo

@@ -40,15 +40,12 @@ def convert(
     """
     with options.open(source) as dataset:
         changed = _changed(dataset, actions)
-        # The spec of what is written is that of the changed demonstrations.
-        info = changed.info
         with (
-            create_dataset(target, info, format=format, overwrite=force) as writer,
+            create_dataset(target, changed.info, format=format, overwrite=force) as writer,
             progress_bar("converting") as progress,
         ):
-            for done, demo in enumerate(changed, start=1):
+            for demo in changed.each(progress):
                 writer.write(demo)
-                progress(done, len(changed))
     Console(soft_wrap=True).print(f"wrote {len(changed)} demonstrations to {escape(str(target))}")
     return 0
 

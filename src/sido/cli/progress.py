@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -12,7 +12,7 @@ __all__ = ["progress_bar"]
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Callable[[int, int], None]]:
+def progress_bar(what: str) -> Generator[Callable[[int, int], None]]:
     """Show a bar on the terminal's error stream while the block runs; call what it yields with (done, total).
 
     On a stream that is no terminal nothing is shown, so that logs stay readable.

@@ -18,6 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from jaxtyping import Float
 
+from sido.arrays import Array
 from sido.demos.action_spec import ActionSpec, RotationForm
 from sido.demos.demo import Demo
 from sido.errors import DataError, SettingError
@@ -39,8 +40,8 @@ from sido.geometry import (
 
 __all__ = ["in_frame", "quat_of_rotation", "rotation_of_quat", "to_absolute", "to_relative", "with_rotation"]
 
-Actions = Float[np.ndarray, "T A"]
-Quats = Float[np.ndarray, "T 4"]
+Actions = Float[Array, "T A"]
+Quats = Float[Array, "T 4"]
 
 
 def to_absolute(demo: Demo) -> Demo:
@@ -58,7 +59,7 @@ def to_absolute(demo: Demo) -> Demo:
         )
     command = np.clip(demo.actions[:, :-1], -1.0, 1.0)
     step = command[:, :3] * spec.position_scale_m
-    parts: list[np.ndarray] = [demo.eef_position + (rotate(demo.eef_quat_wxyz, step) if spec.frame == "tool" else step)]
+    parts: list[Array] = [demo.eef_position + (rotate(demo.eef_quat_wxyz, step) if spec.frame == "tool" else step)]
     if spec.rotation == "axis_angle":
         turn = quat_from_axis_angle(command[:, 3:] * spec.rotation_scale_rad)
         anchored = (demo.eef_quat_wxyz, turn) if spec.frame == "tool" else (turn, demo.eef_quat_wxyz)
@@ -122,17 +123,17 @@ def in_frame(actions: Actions, spec: ActionSpec, into_from_of: Pose) -> Actions:
     return np.concatenate([*parts, actions[:, -1:]], axis=1)
 
 
-def quat_of_rotation(values: Float[np.ndarray, "T R"], rotation: RotationForm) -> Quats:
+def quat_of_rotation(values: Float[Array, "T R"], rotation: RotationForm) -> Quats:
     """Rotations in one of the forms of `ActionSpec`, as unit quaternions wxyz."""
     return _form(rotation)[0](values)
 
 
-def rotation_of_quat(quat_wxyz: Quats, rotation: RotationForm) -> Float[np.ndarray, "T R"]:
+def rotation_of_quat(quat_wxyz: Quats, rotation: RotationForm) -> Float[Array, "T R"]:
     """Unit quaternions wxyz, in one of the forms of `ActionSpec`."""
     return _form(rotation)[1](quat_wxyz)
 
 
-_FORMS: dict[RotationForm, tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray], np.ndarray]]] = {
+_FORMS: dict[RotationForm, tuple[Callable[[Array], Array], Callable[[Array], Array]]] = {
     "axis_angle": (quat_from_axis_angle, axis_angle_from_quat),
     "quat_wxyz": (unit_quat, unit_quat),
     "rot6d": (
@@ -146,7 +147,7 @@ _FORMS: dict[RotationForm, tuple[Callable[[np.ndarray], np.ndarray], Callable[[n
 }
 
 
-def _form(rotation: RotationForm) -> tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray], np.ndarray]]:
+def _form(rotation: RotationForm) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
     if rotation not in _FORMS:
         raise SettingError(
             "actions without a rotation have no form of it", found=rotation, expected=f"one of {list(_FORMS)}"
@@ -154,7 +155,7 @@ def _form(rotation: RotationForm) -> tuple[Callable[[np.ndarray], np.ndarray], C
     return _FORMS[rotation]
 
 
-def _gripper(demo: Demo, like: ActionSpec) -> Float[np.ndarray, "T 1"]:
+def _gripper(demo: Demo, like: ActionSpec) -> Float[Array, "T 1"]:
     spec, command = demo.action_spec, demo.actions[:, -1:]
     if (spec.gripper_open, spec.gripper_closed) == (like.gripper_open, like.gripper_closed):
         return command

@@ -6,11 +6,11 @@ import dataclasses
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-import numpy as np
 from jaxtyping import Bool, Float
 
+from sido.arrays import Array
 from sido.errors import DataError, SettingError
 
 __all__ = ["ACTION_SPECS", "ActionSpec", "Frame", "Kind", "RotationForm", "action_spec"]
@@ -42,8 +42,8 @@ class ActionSpec:
     rate_hz: float = 20.0
 
     def __post_init__(self) -> None:
-        for name in ("kind", "rotation", "frame"):
-            allowed = {"kind": Kind, "rotation": RotationForm, "frame": Frame}[name].__args__
+        for name, choices in (("kind", Kind), ("rotation", RotationForm), ("frame", Frame)):
+            allowed = get_args(choices)
             if getattr(self, name) not in allowed:
                 raise SettingError(
                     "unknown value", field=f"ActionSpec.{name}", found=repr(getattr(self, name)), expected=allowed
@@ -83,7 +83,7 @@ class ActionSpec:
         """The lowest and the highest gripper command."""
         return min(self.gripper_open, self.gripper_closed), max(self.gripper_open, self.gripper_closed)
 
-    def closes(self, actions: Float[np.ndarray, "*batch A"]) -> Bool[np.ndarray, "*batch"]:
+    def closes(self, actions: Float[Array, "*batch A"]) -> Bool[Array, "*batch"]:
         """Which actions tell the gripper to close rather than to open, whatever its sign and range."""
         return (actions[..., -1] - self.gripper_open) / (self.gripper_closed - self.gripper_open) > 0.5
 

@@ -27,7 +27,7 @@ class ChunkBatch:
     observations: Mapping[str, Tensor]
     """By name, `[B, O, ...]`: "eef_position", "eef_rot6d", "gripper", "image.<camera>" (uint8, channels last)."""
     object_position: Float[Tensor, "B O 3"]
-    """The pose channel: the object's position at each observation step, displaced where the sample is counterfactual."""
+    """The pose channel: where the object is at each observation step, or, in a counterfactual, will be."""
     actions: Float[Tensor, "B H A"]
     observation_is_pad: Bool[Tensor, "B O"]
     action_is_pad: Bool[Tensor, "B H"]

@@ -10,12 +10,21 @@ from typing import overload
 
 import numpy as np
 
+from sido.arrays import Array
 from sido.demos.demo import Demo
 from sido.demos.grasp import find_grasp
 from sido.demos.source import DatasetInfo, DemoSource
 from sido.errors import DataError, SettingError, SidoError
 
-__all__ = ["OBJECT_FROM_GRASP", "DemoDataset"]
+__all__ = ["OBJECT_FROM_GRASP", "DemoDataset", "Progress", "unheard"]
+
+Progress = Callable[[int, int], None]
+"""What long work calls with (done, total): the command line draws a bar from it."""
+
+
+def unheard(done: int, total: int) -> None:
+    """The progress report that nobody listens to."""
+
 
 OBJECT_FROM_GRASP = "end-effector position at the grasp (the dataset has no object pose)"
 
@@ -65,7 +74,7 @@ class DemoDataset:
         return tuple(names[index] for index in self._indices)
 
     @property
-    def lengths(self) -> np.ndarray:
+    def lengths(self) -> Array:
         """Control steps of each demonstration, without reading their arrays."""
         return np.array([self._source.length(index) for index in self._indices])
 
@@ -73,7 +82,13 @@ class DemoDataset:
         return len(self._indices)
 
     def __iter__(self) -> Iterator[Demo]:
-        return (self._read(index) for index in self._indices)
+        return self.each()
+
+    def each(self, progress: Progress = unheard) -> Iterator[Demo]:
+        """Every demonstration in order, reporting after each one has been dealt with."""
+        for done, index in enumerate(self._indices, start=1):
+            yield self._read(index)
+            progress(done, len(self))
 
     @overload
     def __getitem__(self, which: int | str) -> Demo: ...

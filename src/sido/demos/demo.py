@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from sido.arrays import read_only
+from sido.arrays import Array, read_only
 from sido.demos.action_spec import ActionSpec
 from sido.demos.frames import Frames
 from sido.errors import DataError
@@ -45,24 +45,24 @@ class Demo:
     """
 
     name: str
-    actions: Float[np.ndarray, "T A"]
+    actions: Float[Array, "T A"]
     action_spec: ActionSpec
-    eef_position: Float[np.ndarray, "T 3"]
+    eef_position: Float[Array, "T 3"]
     """The point that the actions move (the grip site), metres."""
-    eef_quat_wxyz: Float[np.ndarray, "T 4"]
+    eef_quat_wxyz: Float[Array, "T 4"]
     """The orientation of that same site: absolute goals and relative increments refer to it."""
-    gripper: Float[np.ndarray, "T G"]
+    gripper: Float[Array, "T G"]
     """Finger joints, as the robot reports them. Their spread says whether something is held."""
-    object_position: Float[np.ndarray, "T 3"] | None = None
+    object_position: Float[Array, "T 3"] | None = None
     """`P_t`, metres; None where the dataset has no pose of the object at all."""
     images: Mapping[str, Frames] = field(default_factory=dict[str, Frames])
     """By camera name ("agentview"), read when indexed."""
-    subtask_signals: Mapping[str, Bool[np.ndarray, " T"]] = field(default_factory=dict[str, np.ndarray])
+    subtask_signals: Mapping[str, Bool[Array, " T"]] = field(default_factory=dict[str, Array])
     """Subtask name -> whether its end has been reached, as MimicGen annotates it. The grasp's is named "grasp"."""
     grasp: Grasp | None = None
     task: str = ""
     """What is done, in words."""
-    recorded: Mapping[str, np.ndarray] = field(default_factory=dict[str, np.ndarray])
+    recorded: Mapping[str, Array] = field(default_factory=dict[str, Array])
     """Whatever else the file holds for every step, verbatim (names, frames and units of the file), by its path
     there: "obs/object", "states", "datagen_info/target_pose". Conversion carries it along."""
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -89,7 +89,7 @@ class Demo:
     def __len__(self) -> int:
         return len(self.actions)
 
-    def eligible_steps(self, prediction_horizon: int) -> Bool[np.ndarray, " T"]:
+    def eligible_steps(self, prediction_horizon: int) -> Bool[Array, " T"]:
         """Which steps start a chunk that may be displaced: it reaches for the object and ends before the grasp."""
         if self.grasp is None:
             return np.zeros(len(self), dtype=bool)
@@ -101,7 +101,7 @@ class Demo:
             raise DataError("the demonstration is empty", field="actions", fix="delete it from the file")
         self._check_shapes()
         for name in ("actions", "eef_position", "eef_quat_wxyz", "gripper", "object_position"):
-            array: np.ndarray | None = getattr(self, name)
+            array: Array | None = getattr(self, name)
             if array is not None and not np.isfinite(array).all():
                 step = int(np.argwhere(~np.isfinite(array))[0, 0])
                 raise DataError(
@@ -125,7 +125,7 @@ class Demo:
             )
         widths = {"eef_position": 3, "eef_quat_wxyz": 4, "object_position": 3, "gripper": None}
         for name, width in widths.items():
-            array: np.ndarray | None = getattr(self, name)
+            array: Array | None = getattr(self, name)
             if array is not None and (array.ndim != 2 or (width is not None and array.shape[1] != width)):
                 raise DataError(
                     "wrong shape", field=name, found=list(array.shape), expected=f"[T, {width or 'joints'}]"

@@ -61,7 +61,7 @@ def create_dataset(
             "no format to write this in" if format is None else "unknown format to write",
             file=path,
             found=repr(path.suffix if format is None else format),
-            expected=f"one of {', '.join(writable)}, or a path that ends in .hdf5, .zarr, .zarr.zip or (LeRobot) nothing",
+            expected=f"one of {', '.join(writable)}, or a path ending in .hdf5, .zarr, .zarr.zip or (LeRobot) nothing",
         )
     creates = writable[format].creates
     assert creates is not None
@@ -77,7 +77,7 @@ def format_of(path: Path) -> Format:
         "not a dataset of demonstrations",
         file=path,
         found="a folder" if path.is_dir() else f"a file ending in {path.suffix!r}",
-        expected="robomimic .hdf5, a LeRobot folder (meta/info.json), .zarr or .zarr.zip, or DROID trajectory.h5 folders",
+        expected="robomimic .hdf5, a LeRobot folder (meta/info.json), .zarr, .zarr.zip, or DROID trajectory.h5 folders",
     )
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Int64, UInt8
 
+from sido.arrays import Array
 from sido.atomic import atomic_path
-from sido.demos.dataset import DemoDataset
+from sido.demos.dataset import DemoDataset, Progress, unheard
 from sido.errors import DataError, SettingError
 
 __all__ = ["FrameStore", "cache_folder"]
@@ -55,7 +55,7 @@ class FrameStore:
         dataset: DemoDataset,
         *,
         folder: Path | None = None,
-        progress: Callable[[int, int], None] = lambda done, total: None,
+        progress: Progress = unheard,
     ) -> FrameStore:
         """The store of a dataset's images in `folder` (by default in `cache_folder()`, by what the dataset holds)."""
         if not dataset.info.cameras:
@@ -82,7 +82,7 @@ class FrameStore:
             )
         return self._first[demo]
 
-    def read(self, camera: str, rows: Int64[np.ndarray, "*batch"]) -> UInt8[np.ndarray, "*batch height width 3"]:
+    def read(self, camera: str, rows: Int64[Array, "*batch"]) -> UInt8[Array, "*batch height width 3"]:
         """The images at the given rows, in their order."""
         return np.asarray(self._maps[camera][rows])
 
@@ -96,14 +96,13 @@ def _fingerprint(dataset: DemoDataset) -> str:
     return hashlib.sha256(identity.encode()).hexdigest()[:24]
 
 
-def _build(dataset: DemoDataset, folder: Path, progress: Callable[[int, int], None]) -> None:
+def _build(dataset: DemoDataset, folder: Path, progress: Progress) -> None:
     lengths = [int(length) for length in dataset.lengths]
     first = dict(zip(dataset.names, np.cumsum([0, *lengths[:-1]]).tolist(), strict=True))
     sizes: dict[str, tuple[int, int]] = {}
-    done = 0
     with atomic_path(folder) as partial:
         partial.mkdir()
-        for demo in dataset:
+        for demo in dataset.each(progress):
             for camera in dataset.info.cameras:
                 frames = demo.images[camera]
                 size = sizes.setdefault(camera, frames.shape[1:3])
@@ -115,7 +114,5 @@ def _build(dataset: DemoDataset, folder: Path, progress: Callable[[int, int], No
                 with (partial / f"{camera}.u8").open("ab") as file:
                     for start in range(0, len(frames), _BLOCK):
                         file.write(frames[start : start + _BLOCK].tobytes())
-            done += 1
-            progress(done, len(dataset))
         shapes = {camera: (sum(lengths), *size) for camera, size in sizes.items()}
         (partial / "index.json").write_text(json.dumps({"first": first, "shapes": shapes}))

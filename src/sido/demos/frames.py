@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Int64, UInt8
 
+from sido.arrays import Array
 from sido.errors import DataError
 
 __all__ = ["Frames"]
@@ -21,20 +22,20 @@ class Frames:
     """
 
     shape: tuple[int, int, int, int]
-    read: Callable[[Int64[np.ndarray, " N"]], UInt8[np.ndarray, "N height width 3"]]
+    read: Callable[[Int64[Array, " N"]], UInt8[Array, "N height width 3"]]
     """Reads the images at the given steps, in the given order. Steps lie in `[0, T)` and may repeat."""
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, steps: int | slice | Int64[np.ndarray, " N"]) -> UInt8[np.ndarray, "*N height width 3"]:
+    def __getitem__(self, steps: int | slice | Int64[Array, " N"]) -> UInt8[Array, "*N height width 3"]:
         if isinstance(steps, slice):
             return self._read(np.arange(len(self))[steps])
         if isinstance(steps, np.ndarray):
             return self._read(steps)
         return self._read(np.array([steps]))[0]
 
-    def _read(self, steps: np.ndarray) -> np.ndarray:
+    def _read(self, steps: Array) -> Array:
         length = len(self)
         if steps.size and (steps.min() < -length or steps.max() >= length):
             raise IndexError(f"step {int(steps.max())} of a demonstration of {length} steps")
@@ -48,7 +49,7 @@ class Frames:
         return images
 
     @classmethod
-    def of_array(cls, images: UInt8[np.ndarray, "T height width 3"]) -> Frames:
+    def of_array(cls, images: UInt8[Array, "T height width 3"]) -> Frames:
         """Images that are already in memory."""
         length, height, width, channels = images.shape
         return cls((length, height, width, channels), lambda steps: images[steps])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
+from sido.arrays import Array
 from sido.demos.demo import Demo, Grasp
 from sido.errors import DataError
 
@@ -44,7 +45,7 @@ class _Run:
     stop: int
 
 
-def _runs(closing: Bool[np.ndarray, " T"], at_least: int = _SUSTAINED_STEPS) -> list[_Run]:
+def _runs(closing: Bool[Array, " T"], at_least: int = _SUSTAINED_STEPS) -> list[_Run]:
     edges = np.diff(np.concatenate([[False], closing, [False]]).astype(np.int8))
     starts, stops = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
     return [_Run(int(start), int(stop)) for start, stop in zip(starts, stops, strict=True) if stop - start >= at_least]
@@ -58,12 +59,12 @@ def _grasp_signal(demo: Demo) -> str | None:
     return min(named, key=lambda name: _first_rise(demo.subtask_signals[name]), default=None)
 
 
-def _first_rise(signal: Bool[np.ndarray, " T"]) -> int:
+def _first_rise(signal: Bool[Array, " T"]) -> int:
     """The first step at which the signal is on, or the length where it never is."""
     return int(np.argmax(signal)) if signal.any() else len(signal)
 
 
-def _by_signal(demo: Demo, name: str, closing: Bool[np.ndarray, " T"]) -> Grasp:
+def _by_signal(demo: Demo, name: str, closing: Bool[Array, " T"]) -> Grasp:
     # The signal is a contact check on what is seen, so it comes a few steps after the command, and it flickers on
     # when closed fingers brush past: what counts is contact while the gripper is being closed.
     contact = _first_rise(demo.subtask_signals[name] & closing)
@@ -103,12 +104,12 @@ def _reason(stalled: bool | None, moved: bool | None) -> str:
     return " and ".join(reasons)
 
 
-def _moves(object_position: Float[np.ndarray, "T 3"], run: _Run) -> bool:
+def _moves(object_position: Float[Array, "T 3"], run: _Run) -> bool:
     path = object_position[run.start : run.stop + 1]
     return bool(np.linalg.norm(path - path[0], axis=1).max() > _MOVED_M)
 
 
-def _opening(demo: Demo) -> Float[np.ndarray, " T"] | None:
+def _opening(demo: Demo) -> Float[Array, " T"] | None:
     """How far the fingers are apart, 0 for shut, in the gripper's own unit; None where the joints don't tell.
 
     Two-finger grippers report joints that are 0 when shut. A single joint may count the other way (DROID: 0 open,
@@ -127,7 +128,7 @@ def _opening(demo: Demo) -> Float[np.ndarray, " T"] | None:
     return opening if opening.max() > 0 else None
 
 
-def _stalls(opening: Float[np.ndarray, " T"], run: _Run) -> bool:
+def _stalls(opening: Float[Array, " T"], run: _Run) -> bool:
     widest = opening.max()
     during = opening[run.start : run.stop + 1]
     settled = np.flatnonzero(np.abs(np.diff(during)) < _SETTLED_SHARE * widest)
@@ -143,5 +144,5 @@ def _no_grasp(demo: Demo, found: str) -> DataError:
         field="grasp_index",
         found=found,
         expected="one close command that holds and moves the object",
-        fix="annotate the grasp in the file, check --action-spec (which gripper command closes?), or leave the demo out",
+        fix="annotate the grasp in the file, check --action-spec (which command closes?), or leave the demo out",
     )

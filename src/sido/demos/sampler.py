@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
-from sido.demos.action_spec import ActionSpec
+from sido.arrays import Array
 from sido.demos.chunks import ChunkBatch
-from sido.demos.dataset import DemoDataset
+from sido.demos.dataset import DemoDataset, Progress, unheard
 from sido.demos.demo import Demo
 from sido.demos.frame_store import FrameStore
 from sido.errors import DataError, SettingError
@@ -65,26 +66,37 @@ class ChunkSampler:
         *,
         frames: FrameStore | None = None,
         dtype: torch.dtype = torch.float32,
-        progress: Callable[[int, int], None] = lambda done, total: None,
+        progress: Progress = unheard,
     ) -> None:
         self.window = window
         self.frames = frames
-        demos = list(_read_all(dataset, window, progress))
-        self.action_spec = _one_spec(demos, dataset)
-        lengths = torch.tensor([len(demo) for demo in demos])
+        # Only the columns that batches need are kept of each demonstration: memory is that of the tables.
+        names: list[str] = []
+        observed: list[Tensor] = []
+        actions: list[Tensor] = []
+        eligible: list[Tensor] = []
+        first: Demo | None = None
+        for demo in dataset.each(progress):
+            first = first or demo
+            _require_usable(demo, first, window, dataset.path)
+            parts = _observed(demo)
+            self._columns = _columns(parts)
+            names.append(demo.name)
+            observed.append(torch.from_numpy(np.concatenate(list(parts.values()), axis=1)).to(dtype))
+            actions.append(torch.tensor(demo.actions, dtype=dtype))
+            eligible.append(torch.from_numpy(demo.eligible_steps(window.prediction_horizon)))
+        assert first is not None  # a dataset has at least one demonstration
+        self.action_spec = first.action_spec
+        self._observed, self._actions, self._eligible = torch.cat(observed), torch.cat(actions), torch.cat(eligible)
+        lengths = torch.tensor([len(rows) for rows in actions])
         self._first = torch.cumsum(lengths, 0) - lengths  # row of each demonstration's first step in the tables
         self._last = self._first + lengths - 1
-        observed = [_observed(demo) for demo in demos]
         # Where a demonstration's images lie in the store, which may hold more demonstrations than this sampler.
-        stored = [frames.first_row(demo.name) if frames else 0 for demo in demos]
+        stored = [frames.first_row(name) if frames else 0 for name in names]
         self._image_shift = torch.tensor(stored) - self._first
-        self._columns = _columns(observed[0])
-        self._observed = _table([np.concatenate(list(parts.values()), axis=1) for parts in observed], dtype)
-        self._actions = _table([demo.actions for demo in demos], dtype)
-        self._eligible = torch.cat([torch.from_numpy(demo.eligible_steps(window.prediction_horizon)) for demo in demos])
         # One entry a transition: its demonstration, and its row in the tables.
         starts = (lengths - window.prediction_horizon + window.pad_after + 1).clamp(min=0)
-        self._demo = torch.repeat_interleave(torch.arange(len(demos)), starts)
+        self._demo = torch.repeat_interleave(torch.arange(len(names)), starts)
         offset = torch.arange(len(self._demo)) - (torch.cumsum(starts, 0) - starts)[self._demo]
         self._row = self._first[self._demo] + offset
         self._ahead = torch.arange(window.prediction_horizon)
@@ -137,50 +149,42 @@ class ChunkSampler:
         )
 
 
-def _read_all(dataset: DemoDataset, window: ChunkWindow, progress: Callable[[int, int], None]) -> Iterator[Demo]:
-    shortest = window.prediction_horizon - window.pad_after
-    for done, demo in enumerate(dataset, start=1):
-        if len(demo) < shortest:
-            raise DataError(
-                "the demonstration is shorter than a chunk",
-                file=dataset.path,
-                demo=demo.name,
-                found=f"{len(demo)} steps",
-                expected=f"at least {shortest} (a chunk of {window.prediction_horizon} less {window.pad_after} of padding)",
-                fix="leave it out, or choose a shorter prediction horizon",
-            )
-        if demo.object_position is None:
-            raise DataError(
-                "neither an object position nor a grasp to take it from",
-                file=dataset.path,
-                demo=demo.name,
-                field="object_position",
-                fix="name the array that holds it with --object-key, or leave the demonstration out",
-            )
-        yield demo
-        progress(done, len(dataset))
+def _require_usable(demo: Demo, first: Demo, window: ChunkWindow, path: Path) -> None:
+    horizon, padding = window.prediction_horizon, window.pad_after
+    shortest = horizon - padding
+    if len(demo) < shortest:
+        raise DataError(
+            "the demonstration is shorter than a chunk",
+            file=path,
+            demo=demo.name,
+            found=f"{len(demo)} steps",
+            expected=f"at least {shortest} (chunks of {horizon} less {padding} of padding)",
+            fix="leave it out, or choose a shorter prediction horizon",
+        )
+    if demo.object_position is None:
+        raise DataError(
+            "neither an object position nor a grasp to take it from",
+            file=path,
+            demo=demo.name,
+            field="object_position",
+            fix="name the array that holds it with --object-key, or leave the demonstration out",
+        )
+    if demo.gripper.shape[1] != first.gripper.shape[1]:
+        raise DataError(
+            "grippers differ",
+            file=path,
+            demo=demo.name,
+            field="gripper",
+            found=f"{demo.gripper.shape[1]} joints",
+            expected=f"{first.gripper.shape[1]}, as in {first.name}",
+        )
+    try:
+        first.action_spec.require_same(demo.action_spec, here=first.name, there=demo.name)
+    except DataError as error:
+        raise error.at(file=path) from None
 
 
-def _one_spec(demos: list[Demo], dataset: DemoDataset) -> ActionSpec:
-    first = demos[0]
-    for demo in demos:
-        try:
-            first.action_spec.require_same(demo.action_spec, here=first.name, there=demo.name)
-        except DataError as error:
-            raise error.at(file=dataset.path) from None
-        if demo.gripper.shape[1] != first.gripper.shape[1]:
-            raise DataError(
-                "grippers differ",
-                file=dataset.path,
-                demo=demo.name,
-                field="gripper",
-                found=f"{demo.gripper.shape[1]} joints",
-                expected=f"{first.gripper.shape[1]}, as in {first.name}",
-            )
-    return first.action_spec
-
-
-def _observed(demo: Demo) -> dict[str, np.ndarray]:
+def _observed(demo: Demo) -> dict[str, Array]:
     """What a policy may see besides images, by name: `[T, n]` each."""
     assert demo.object_position is not None
     return {
@@ -191,13 +195,9 @@ def _observed(demo: Demo) -> dict[str, np.ndarray]:
     }
 
 
-def _columns(parts: dict[str, np.ndarray]) -> dict[str, slice]:
+def _columns(parts: dict[str, Array]) -> dict[str, slice]:
     ends = np.cumsum([array.shape[1] for array in parts.values()]).tolist()
     return {name: slice(end - array.shape[1], end) for (name, array), end in zip(parts.items(), ends, strict=True)}
-
-
-def _table(arrays: list[np.ndarray], dtype: torch.dtype) -> Float[Tensor, "rows columns"]:
-    return torch.from_numpy(np.concatenate(arrays)).to(dtype)
 
 
 def _gather(table: Float[Tensor, "rows columns"], rows: Int64[Tensor, "B steps"]) -> Float[Tensor, "B steps columns"]:

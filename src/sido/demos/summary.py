@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from sido.demos.dataset import DemoDataset
+from sido.arrays import Array
+from sido.demos.dataset import DemoDataset, Progress, unheard
 from sido.demos.demo import Demo
 from sido.demos.grasp import find_grasp
 from sido.errors import DataError, SidoError
@@ -41,8 +42,8 @@ class DemoSummary:
     grasp_index: int | None
     grasp_source: str | None
     eligible: int
-    eef_path: Float[np.ndarray, "T 3"]
-    object_start: Float[np.ndarray, "3"] | None
+    eef_path: Float[Array, "T 3"]
+    object_start: Float[Array, "3"] | None
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ def summarise(
     dataset: DemoDataset,
     *,
     prediction_horizon: int = 16,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    progress: Progress = unheard,
 ) -> DatasetSummary:
     """Read every demonstration once. A bad one becomes a line in `problems`, and the rest is still summarised."""
     moments = _Moments()
@@ -129,7 +130,7 @@ def summarise(
     )
 
 
-def _readable(dataset: DemoDataset, problems: list[str], progress: Callable[[int, int], None]) -> Iterator[Demo]:
+def _readable(dataset: DemoDataset, problems: list[str], progress: Progress) -> Iterator[Demo]:
     for index in range(len(dataset)):
         try:
             demo = dataset[index]
@@ -193,11 +194,11 @@ class _Moments:
 
     def __init__(self) -> None:
         self._count: dict[str, int] = {}
-        self._state: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._state: dict[str, tuple[Array, Array, Array, Array]] = {}
 
     def add(self, demo: Demo) -> None:
         for name in _NUMBERS:
-            values: np.ndarray | None = getattr(demo, name)
+            values: Array | None = getattr(demo, name)
             if values is None or (name in self._state and values.shape[1] != len(self._state[name][0])):
                 continue
             mean = values.mean(0)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 from jaxtyping import Float, UInt8
 
+from sido.arrays import Array
 from sido.demos.action_spec import ACTION_SPECS, ActionSpec
 from sido.demos.demo import Demo
 from sido.demos.frames import Frames
@@ -78,12 +79,12 @@ def reach_and_lift(
     )
 
 
-def _minimum_jerk(start: np.ndarray, goal: np.ndarray, steps: int) -> Float[np.ndarray, "steps 3"]:
+def _minimum_jerk(start: Array, goal: Array, steps: int) -> Float[Array, "steps 3"]:
     s = np.linspace(0.0, 1.0, steps)[:, None]
     return start + (goal - start) * (10 * s**3 - 15 * s**4 + 6 * s**5)
 
 
-def _actions(hand: Float[np.ndarray, "T1 3"], closing: np.ndarray, spec: ActionSpec) -> Float[np.ndarray, "T A"]:
+def _actions(hand: Float[Array, "T1 3"], closing: Array, spec: ActionSpec) -> Float[Array, "T A"]:
     if spec.kind == "relative":
         position = np.diff(hand, axis=0) / (REALISED_SHARE * spec.position_scale_m)
         rotation = np.zeros((len(position), spec.dim - 4))
@@ -96,7 +97,7 @@ def _actions(hand: Float[np.ndarray, "T1 3"], closing: np.ndarray, spec: ActionS
     return np.concatenate([position, rotation, gripper], axis=1)
 
 
-def _cameras(hand: np.ndarray, cube: np.ndarray, size: int) -> Mapping[str, Frames]:
+def _cameras(hand: Array, cube: Array, size: int) -> Mapping[str, Frames]:
     """Two pretend cameras, from above and from the hand: a red cube and a green hand on grey, pixel for pixel."""
     centre = _TABLE_CENTRE_M[:2]
     above = _picture([cube[:, :2] - centre, hand[:, :2] - centre], size, metres=0.4)
@@ -104,7 +105,7 @@ def _cameras(hand: np.ndarray, cube: np.ndarray, size: int) -> Mapping[str, Fram
     return {"agentview": Frames.of_array(above), "robot0_eye_in_hand": Frames.of_array(wrist)}
 
 
-def _picture(dots: list[np.ndarray], size: int, metres: float) -> UInt8[np.ndarray, "T size size 3"]:
+def _picture(dots: list[Array], size: int, metres: float) -> UInt8[Array, "T size size 3"]:
     pixel = (np.arange(size) + 0.5) / size * metres - metres / 2
     images = np.full((len(dots[0]), size, size, 3), 90, dtype=np.uint8)
     images += (np.arange(size, dtype=np.uint8) % 16)[:, None]  # a gradient, so that a flipped image is another image

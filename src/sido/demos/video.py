@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float, Int, Int64, UInt8
 
+from sido.arrays import Array
 from sido.atomic import atomic_path
 from sido.errors import DataError, MissingExtraError, SettingError
 
@@ -57,11 +58,11 @@ class VideoFile:
         return self._index.rate_hz
 
     @property
-    def times_s(self) -> Float[np.ndarray, " T"]:
+    def times_s(self) -> Float[Array, " T"]:
         """When each frame is shown, in seconds on the file's own clock; increasing."""
         return self._index.shown_at * self._index.tick_s
 
-    def read(self, frame_indices: Int[np.ndarray, " N"]) -> UInt8[np.ndarray, "N height width 3"]:
+    def read(self, frame_indices: Int[Array, " N"]) -> UInt8[Array, "N height width 3"]:
         """The frames with these numbers, RGB, in the order asked for; a number may repeat.
 
         Each stretch is decoded from the last keyframe before it, and only the frames that were asked for are kept.
@@ -81,7 +82,7 @@ class VideoFile:
             images[place] = image
         return images if np.array_equal(places, np.arange(len(wanted))) else images[places]
 
-    def _decode(self, wanted: Int[np.ndarray, " N"]) -> Iterator[UInt8[np.ndarray, "height width 3"]]:
+    def _decode(self, wanted: Int[Array, " N"]) -> Iterator[UInt8[Array, "height width 3"]]:
         """The frames with these increasing numbers, one by one."""
         with _opened(self.path) as (container, stream):
             decoded: Iterator[tuple[int, VideoFrame]] = iter(())
@@ -140,9 +141,9 @@ class VideoFile:
 class _Index(NamedTuple):
     """Where each frame stands in the file, by its number; ticks are the stream's own unit of time."""
 
-    shown_at: Int64[np.ndarray, " T"]
-    decoded_at: Int64[np.ndarray, " T"]
-    keyframes: Int64[np.ndarray, " K"]
+    shown_at: Int64[Array, " T"]
+    decoded_at: Int64[Array, " T"]
+    keyframes: Int64[Array, " K"]
     tick_s: float
     rate_hz: float
     height: int
@@ -216,7 +217,7 @@ class VideoWriter:
             except FFmpegError as error:
                 raise DataError("the video cannot be written", file=path, found=str(error)) from error
 
-    def append(self, images: UInt8[np.ndarray, "N height width 3"]) -> None:
+    def append(self, images: UInt8[Array, "N height width 3"]) -> None:
         """Add frames, RGB, all of one size."""
         for image in images:
             if self.frame_count == 0:
@@ -261,7 +262,7 @@ def _require_video(codec: str, path: Path) -> str:
 
 def write_video(
     path: str | Path,
-    frames: Iterable[UInt8[np.ndarray, "height width 3"]],
+    frames: Iterable[UInt8[Array, "height width 3"]],
     rate_hz: float,
     *,
     codec: str = "libx264",

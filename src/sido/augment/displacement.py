@@ -1,0 +1,43 @@
+"""Where a counterfactual object goes: a draw in the table plane."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+__all__ = ["LENGTHS", "FixedLength", "Length", "UniformLength", "planar_displacement"]
+
+
+@dataclass(frozen=True)
+class FixedLength:
+    """`|delta| = v T_p`, each time: the object always moves at the one speed (the paper's Method)."""
+
+    def share(self, uniform: Float[Tensor, " B"]) -> Float[Tensor, " B"]:
+        """What share of the longest displacement each sample travels."""
+        return torch.ones_like(uniform)
+
+
+@dataclass(frozen=True)
+class UniformLength:
+    """`|delta|` uniform in `[0, v T_p)`: `v` is the highest of the speeds to come (appendix, varying velocity)."""
+
+    def share(self, uniform: Float[Tensor, " B"]) -> Float[Tensor, " B"]:
+        """What share of the longest displacement each sample travels."""
+        return uniform
+
+
+Length = FixedLength | UniformLength
+"""How far: the choices that a `Counterfactual` can be given."""
+
+LENGTHS: dict[str, type[Length]] = {"fixed": FixedLength, "uniform": UniformLength}
+"""The same by the name that they have in a saved configuration."""
+
+
+def planar_displacement(direction: Float[Tensor, " B"], distance_m: Float[Tensor, " B"]) -> Float[Tensor, "B 3"]:
+    """`delta = distance [cos theta, sin theta, 0]`, `theta = 2 pi direction`: uniform draws give every heading."""
+    theta = direction * (2.0 * math.pi)
+    return torch.stack((distance_m * theta.cos(), distance_m * theta.sin(), torch.zeros_like(theta)), dim=-1)

@@ -1,0 +1,153 @@
+"""The command line, as a person meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from sido.cli.main import main
+from sido.demos import open_dataset
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Path:
+    assert main(["synthesize", str(tmp_path / "stack.hdf5"), "--demos", "6", "--image-size", "16"]) == 0
+    return tmp_path / "stack.hdf5"
+
+
+def is_png(path: Path) -> bool:
+    return path.read_bytes().startswith(b"\x89PNG") and path.stat().st_size > 5_000
+
+
+def test_inspect_says_what_is_in_it(stack: Path, capsys: pytest.CaptureFixture[str]):
+    picture = stack.with_name("stack.png")
+    assert main(["inspect", str(stack), "--plot", str(picture)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    for words in (
+        "robomimic HDF5",
+        "6 readable, 480 steps",
+        "agentview 16x16",
+        "relative",
+        "subtask signal 'grasp' (6)",
+    ):
+        assert words in said
+    assert is_png(picture)
+
+
+def test_inspect_as_json(stack: Path, capsys: pytest.CaptureFixture[str]):
+    capsys.readouterr()
+    assert main(["inspect", str(stack), "--json", "--prediction-horizon", "8"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    with open_dataset(stack) as dataset:
+        assert document["steps"] == sum(dataset.lengths)
+        assert [demo["grasp_index"] for demo in document["demos"]] == [demo.grasp.index for demo in dataset]
+        assert document["eligible"] == sum(int(demo.eligible_steps(8).sum()) for demo in dataset)
+        positions = np.concatenate([demo.eef_position for demo in dataset])
+    statistics = document["statistics"]["eef_position"]
+    np.testing.assert_allclose(statistics["mean"], positions.mean(0), atol=1e-12)
+    np.testing.assert_allclose(statistics["std"], positions.std(0), atol=1e-12)
+    np.testing.assert_array_equal(statistics["minimum"], positions.min(0))
+    np.testing.assert_array_equal(statistics["maximum"], positions.max(0))
+
+
+def test_inspect_counts_problems_and_goes_on(stack: Path, capsys: pytest.CaptureFixture[str]):
+    with h5py.File(stack, "r+") as file:
+        actions = file["data/demo_2/actions"]
+        actions[5, 0] = np.nan
+    assert main(["inspect", str(stack)]) == 1
+    said = capsys.readouterr().out
+    assert "5 readable" in said
+    assert "problem: " in said
+    assert "demo_2" in said
+
+
+def test_inspect_warns_of_pushed_objects(stack: Path, capsys: pytest.CaptureFixture[str]):
+    with h5py.File(stack, "r+") as file:
+        file["data/demo_3/obs/object_position"][:, 0] += np.linspace(0, 0.1, 80)
+    assert main(["inspect", str(stack)]) == 0
+    assert "the object moves more than 5 mm before the grasp in 1 demonstrations (demo_3)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "options", [[], ["--actions", "as-recorded", "--relative-gain", "calibrated"], ["--vary-length"]]
+)
+def test_augment_draws_and_measures(stack: Path, options: list[str], capsys: pytest.CaptureFixture[str]):
+    picture = stack.with_name("counterfactuals.png")
+    assert main(["augment", str(stack), "--show", "5", "--out", str(picture), *options]) == 0
+    said = capsys.readouterr().out
+    assert is_png(picture)
+    assert "largest change of the hand-object offset" in said
+    assert ("saturate the controller" in said) == ("as-recorded" in options)
+    assert ("gain: the arm realises 0.250 after 8 steps" in said) == ("calibrated" in options)
+
+
+def test_augment_shows_the_same_for_a_seed(stack: Path, capsys: pytest.CaptureFixture[str]):
+    said = []
+    for seed in ("3", "3", "4"):
+        capsys.readouterr()
+        main(["augment", str(stack), "--show", "2", "--seed", seed, "--out", str(stack.with_suffix(".svg"))])
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1] != said[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--show", "0"], "nothing to show; found 0"),
+        (["--prediction-horizon", "60"], "no chunk ends before a grasp"),
+        (["--action-horizon", "1"], "Counterfactual.action_horizon: cannot be used; found 1"),
+        (["--out", "x.jpeg"], "not a picture's ending; found '.jpeg'; expected .png, .pdf, .svg"),
+        (["--action-spec", "osc"], "unknown action spec; found 'osc'"),
+        (["--filter-key", "train"], "unknown filter key; found 'train'"),
+    ],
+)
+def test_augment_refuses(stack: Path, arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]):
+    assert main(["augment", str(stack), *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_convert_makes_actions_absolute(stack: Path):
+    for actions, dim in (("absolute", 7), ("rot6d-absolute", 10)):
+        target = stack.with_name(f"{actions}.zarr")
+        assert main(["convert", str(stack), str(target), "--actions", actions]) == 0
+        with open_dataset(target) as dataset:
+            assert dataset.info.action_spec.kind == "absolute"
+            assert dataset[0].actions.shape[1] == dim
+
+
+def test_convert_refuses_an_existing_target(stack: Path, capsys: pytest.CaptureFixture[str]):
+    before = stack.read_bytes()
+    assert main(["convert", str(stack), str(stack)]) == 2
+    assert "already exists; to mend it: choose another name, or pass overwrite (--force)" in capsys.readouterr().err
+    assert stack.read_bytes() == before
+
+
+def test_ctrl_c_leaves_no_half_file(tmp_path: Path):
+    """A real process, interrupted while it writes."""
+    command = [sys.executable, "-m", "sido.cli.main", "synthesize", str(tmp_path / "big.hdf5"), "--demos", "100000"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
+    while not any(tmp_path.iterdir()):
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.strip() == "stopped; nothing was left half written"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_help_teaches(capsys: pytest.CaptureFixture[str]):
+    for verb in ("inspect", "augment", "convert", "synthesize"):
+        with pytest.raises(SystemExit) as stopped:
+            main([verb, "--help"])
+        assert stopped.value.code == 0
+        assert len(capsys.readouterr().out.splitlines()) > 15
