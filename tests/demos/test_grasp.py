@@ -69,7 +69,9 @@ def test_closing_on_nothing_is_no_grasp():
     made = without_signals()
     fingers = made.gripper.copy()
     fingers[10:26] = np.stack([np.linspace(0.04, 0.0, 16), -np.linspace(0.04, 0.0, 16)], axis=1)
-    twice = dataclasses.replace(made, actions=closed(made, (10, 26), (GRASP, 80)), gripper=fingers, object_position=None)
+    twice = dataclasses.replace(
+        made, actions=closed(made, (10, 26), (GRASP, 80)), gripper=fingers, object_position=None
+    )
     assert find_grasp(twice).index == GRASP
 
 
@@ -106,7 +108,10 @@ def test_a_gripper_that_counts_the_other_way():
     [
         ([], "no close command that lasts 5 steps (the longest lasts 0)"),
         ([(10, 13)], "no close command that lasts 5 steps (the longest lasts 3)"),
-        ([(10, 26)], "close commands that hold nothing (steps 10-25: the fingers shut on nothing and the object stays)"),
+        (
+            [(10, 26)],
+            "close commands that hold nothing (steps 10-25: the fingers shut on nothing and the object stays)",
+        ),
     ],
 )
 def test_no_grasp_says_what_was_found(runs: list[tuple[int, int]], found: str):
@@ -120,7 +125,7 @@ def test_no_grasp_says_what_was_found(runs: list[tuple[int, int]], found: str):
         find_grasp(idle)
     assert str(raised.value) == (
         f"demo_0 > grasp_index: no grasp found; found {found}; expected one close command that holds and moves the "
-        "object; to mend it: annotate the grasp in the file, check --action-spec (which gripper command closes?), or "
+        "object; to mend it: annotate the grasp in the file, check --action-spec (which command closes?), or "
         "leave the demo out"
     )
 

@@ -187,12 +187,14 @@ def test_a_demo_shorter_than_a_chunk():
     with pytest.raises(DataError) as raised:
         ChunkSampler(memory_dataset(synthetic_demos(1)), ChunkWindow(prediction_horizon=100, pad_after=7))
     assert str(raised.value) == (
-        "memory > demo_0: the demonstration is shorter than a chunk; found 60 steps; expected at least 93 (a chunk of "
+        "memory > demo_0: the demonstration is shorter than a chunk; found 60 steps; expected at least 93 (chunks of "
         "100 less 7 of padding); to mend it: leave it out, or choose a shorter prediction horizon"
     )
 
 
-@pytest.mark.parametrize("window", [{"prediction_horizon": 0}, {"observation_steps": 0}, {"pad_after": 16}, {"pad_after": -1}])
+@pytest.mark.parametrize(
+    "window", [{"prediction_horizon": 0}, {"observation_steps": 0}, {"pad_after": 16}, {"pad_after": -1}]
+)
 def test_windows_that_make_no_sense(window: dict):
     with pytest.raises(SettingError, match=next(iter(window))):
         ChunkWindow(**window)

@@ -71,12 +71,11 @@ def test_scipy_multiplies_and_rotates_alike():
     np.testing.assert_allclose(rotate(a, vectors), scipy_rotation(a).apply(vectors), rtol=0, atol=1e-14)
 
 
-@given(data=st.data(), scale=st.sampled_from([-3.0, -1.0, 1e-310, 1e-200, 0.5, 7.0, 1e150]))
+@given(data=st.data(), scale=st.sampled_from([-3.0, -1.0, 1e-307, 1e-200, 0.5, 7.0, 1e150]))
 def test_any_multiple_of_a_quaternion_is_the_same_rotation(axis_angles, points, data, scale):
     quat, point = quat_from_axis_angle(data.draw(axis_angles)), data.draw(points)
-    tolerance = 1e-12 if abs(scale) < 1e-300 else 1e-15  # a subnormal number has fewer digits
-    np.testing.assert_allclose(rotate(scale * quat, point), rotate(quat, point), rtol=0, atol=20 * tolerance)
-    np.testing.assert_allclose(quat_angle(scale * quat, quat), 0.0, rtol=0, atol=4 * tolerance)
+    np.testing.assert_allclose(rotate(scale * quat, point), rotate(quat, point), rtol=0, atol=2e-14)
+    np.testing.assert_allclose(quat_angle(scale * quat, quat), 0.0, rtol=0, atol=4e-15)
 
 
 @given(data=st.data(), dtype=st.sampled_from([np.float32, np.float64]))
@@ -152,7 +151,7 @@ def test_float32_stays_float32(batched):
     assert quat_multiply(quat, quat_conjugate(quat)).dtype == np.float32
 
 
-@pytest.mark.parametrize("bad", [[0, 0, 0, 0], [np.nan, 0, 0, 1], [1, np.inf, 0, 0], [1e308] * 4])
+@pytest.mark.parametrize("bad", [[0] * 4, [np.nan, 0, 0, 1], [1, np.inf, 0, 0], [1e308] * 4, [5e-324, 5e-324, 0, 0]])
 def test_what_is_no_rotation_is_refused(bad):
     quats = np.stack([IDENTITY, np.array(bad, dtype=float)])
     for refuse in (unit_quat, lambda quat: rotate(quat, np.ones(3)), lambda quat: quat_angle(quat, IDENTITY)):

@@ -149,12 +149,27 @@ class DemoDataset:
 
     def _read(self, index: int) -> Demo:
         try:
-            demo = _with_object(_with_grasp(self._source.read(index)))
+            # A number that is not finite is reported by Demo, by name: numpy need not warn of it on the way there.
+            with np.errstate(invalid="ignore"):
+                demo = self._source.read(index)
+            self._require_cameras(demo)
+            demo = _with_object(_with_grasp(demo))
             for change in self._changes:
                 demo = change(demo)
             return demo
         except SidoError as error:
             raise error.at(file=self.path, demo=self._source.names[index]) from error.__cause__
+
+    def _require_cameras(self, demo: Demo) -> None:
+        missing = [camera for camera in self._source.info.cameras if camera not in demo.images]
+        if missing:
+            raise DataError(
+                "a camera is missing that other demonstrations have",
+                field=f"images of {missing[0]}",
+                found=f"cameras {', '.join(demo.images) or 'none'}",
+                expected=", ".join(self._source.info.cameras),
+                fix="leave the demonstration out, or read without that camera",
+            )
 
 
 def _with_grasp(demo: Demo) -> Demo:

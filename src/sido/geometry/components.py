@@ -34,9 +34,9 @@ def norm(array: Float[Array, "*batch n"]) -> Component:
         return np.hypot.reduce(array, axis=-1, keepdims=True)
 
 
-def ratio(numerator: Component, denominator: Component, *, limit: float) -> Component:
-    """`numerator / denominator`, and `limit` where the denominator is zero."""
-    return np.divide(numerator, denominator, out=np.full_like(numerator, limit), where=denominator != 0)
+def ratio(numerator: Component, denominator: Component) -> Component:
+    """`numerator / denominator`, and 0 where the denominator is zero: for factors of a vector that is zero there."""
+    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator != 0)
 
 
 def refuse_where(

@@ -30,19 +30,18 @@ def unit_quat(quat_wxyz: Quaternions) -> Quaternions:
     Raises:
         DataError: a quaternion is zero or not finite, and so is no rotation.
     """
+    precision = np.finfo(quat_wxyz.dtype)
     length = norm(quat_wxyz)
     refuse_where(
-        ~((length > 0) & np.isfinite(length))[..., 0],
+        ~((length >= precision.tiny) & np.isfinite(length))[..., 0],  # numbers below `tiny` have lost digits
         quat_wxyz,
         "not a rotation",
         field="quat_wxyz",
         expected="finite numbers (w, x, y, z), not all zero",
     )
     # Dividing what is already unit could change its last bit: then no round trip through a file would be exact.
-    is_unit = np.abs(length - 1) <= 4 * np.finfo(quat_wxyz.dtype).eps
-    largest = np.abs(quat_wxyz).max(axis=-1, keepdims=True)
-    scaled = quat_wxyz / largest  # quaternions so small that digits of their length are lost
-    return np.where(is_unit, quat_wxyz, scaled / norm(scaled))
+    is_unit = np.abs(length - 1) <= 4 * precision.eps
+    return np.where(is_unit, quat_wxyz, quat_wxyz / length)
 
 
 def quat_multiply(a_wxyz: Float[Array, "*#batch 4"], b_wxyz: Float[Array, "*#batch 4"]) -> FloatArray:

@@ -102,7 +102,7 @@ def quat_from_axis_angle(axis_angle: Vectors) -> Quaternions:
     angle = norm(axis_angle)
     refuse_where(~np.isfinite(angle)[..., 0], axis_angle, "not finite", field="axis_angle", expected="radians")
     half = angle / 2
-    return join(np.cos(half), axis_angle * ratio(np.sin(half), angle, limit=0.5))
+    return join(np.cos(half), axis_angle * ratio(np.sin(half), angle))
 
 
 def axis_angle_from_quat(quat_wxyz: Quaternions) -> Vectors:
@@ -111,7 +111,7 @@ def axis_angle_from_quat(quat_wxyz: Quaternions) -> Vectors:
     w, u = unit[..., :1], unit[..., 1:]
     sine = norm(u)
     angle = 2 * np.arctan2(sine, np.abs(w))
-    return np.where(w < 0, -u, u) * ratio(angle, sine, limit=2.0)
+    return np.where(w < 0, -u, u) * ratio(angle, sine)
 
 
 def matrix_from_axis_angle(axis_angle: Vectors) -> Matrices:

@@ -1,0 +1,223 @@
+"""How fast is the augmentation, beside the obvious loop and beside the training step that it feeds?
+
+    python benchmarks/augment.py
+    python benchmarks/augment.py --chunks 64 --rounds 50
+
+Everything runs in one process on one thread, in turns. What is measured is processor time, so that other programs
+count little, and each figure is the median over the rounds. Targets: over 1,000,000 chunks/s, and under 1 % of a
+training step (forward, backward, AdamW) on the same batch, of a Diffusion Policy with a small U-Net and of the
+residual MLP that is about the least that learns anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from sido.augment import Counterfactual
+from sido.demos.action_spec import ACTION_SPECS, ActionSpec
+from sido.demos.chunks import ChunkBatch
+
+HORIZON, ACTION_HORIZON, OBSERVATION_STEPS = 16, 8, 2
+OBSERVED = OBSERVATION_STEPS * (3 + 6 + 2 + 3)  # hand position, rot6d, fingers, object position
+TIME_FEATURES = 32
+TARGET_CHUNKS_PER_S, TARGET_SHARE = 1_000_000, 0.01
+
+
+def make_batch(chunks: int, spec: ActionSpec, rng: torch.Generator) -> ChunkBatch:
+    """Low-dimensional float32 data, every sample eligible: the most work that a batch can be."""
+    hand = torch.rand(chunks, OBSERVATION_STEPS, 11, generator=rng)
+    return ChunkBatch(
+        observations={"eef_position": hand[..., :3], "eef_rot6d": hand[..., 3:9], "gripper": hand[..., 9:]},
+        object_position=torch.rand(chunks, OBSERVATION_STEPS, 3, generator=rng),
+        actions=torch.rand(chunks, HORIZON, spec.dim, generator=rng) * 2 - 1,
+        observation_is_pad=torch.zeros(chunks, OBSERVATION_STEPS, dtype=torch.bool),
+        action_is_pad=torch.zeros(chunks, HORIZON, dtype=torch.bool),
+        eligible=torch.ones(chunks, dtype=torch.bool),
+        displacement=torch.zeros(chunks, 3),
+        demo_index=torch.zeros(chunks, dtype=torch.int64),
+        step=torch.zeros(chunks, dtype=torch.int64),
+        action_spec=spec,
+    )
+
+
+# --- the obvious loop -------------------------------------------------------------------------------------------------
+
+
+def slow_augment(batch: ChunkBatch, augment: Counterfactual, rng: torch.Generator) -> tuple[Tensor, Tensor]:
+    """What one would write in `__getitem__` of a dataset: the paper's formulas, sample by sample."""
+    objects, chunks, scale = batch.object_position.clone(), batch.actions.clone(), batch.action_spec.position_scale_m
+    for sample in range(len(batch)):
+        lottery, direction = torch.rand(2, generator=rng).tolist()
+        if not batch.eligible[sample] or lottery < augment.static_ratio:
+            continue
+        theta = 2 * math.pi * direction
+        delta = torch.tensor([math.cos(theta), math.sin(theta), 0.0]) * augment.longest_m
+        objects[sample] += delta
+        if batch.action_spec.kind == "absolute":
+            for k in range(HORIZON):
+                chunks[sample, k, :3] += min(k, ACTION_HORIZON - 1) / (ACTION_HORIZON - 1) * delta
+        else:
+            increments = chunks[sample, :, :3] * scale
+            path = torch.cat([torch.zeros(1, 3), increments.cumsum(0)])
+            length = torch.cat([torch.zeros(1), increments.norm(dim=1).cumsum(0)])
+            ramp = (length / length[ACTION_HORIZON]).clamp(max=1.0)
+            chunks[sample, :, :3] = (path + ramp[:, None] * delta).diff(dim=0) / scale
+    return objects, chunks
+
+
+# --- the smallest Diffusion Policies ----------------------------------------------------------------------------------
+
+
+def time_features(level: Tensor) -> Tensor:
+    frequencies = torch.exp(torch.linspace(0.0, 4.0, TIME_FEATURES // 2))
+    phases = level[:, None] * frequencies
+    return torch.cat([phases.sin(), phases.cos()], dim=1)
+
+
+class ResidualMLP(nn.Module):
+    """Three residual layers of 256 on the flattened chunk: about the least that learns Stack from state."""
+
+    def __init__(self, width: int, action_dim: int) -> None:
+        super().__init__()
+        self.enter = nn.Linear(HORIZON * action_dim + OBSERVED + TIME_FEATURES, width)
+        self.layers = nn.ModuleList(
+            nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.Mish()) for _ in range(3)
+        )
+        self.leave = nn.Linear(width, HORIZON * action_dim)
+
+    def forward(self, chunk: Tensor, condition: Tensor) -> Tensor:
+        hidden = self.enter(torch.cat([chunk.flatten(1), condition], dim=1))
+        for layer in self.layers:
+            hidden = hidden + layer(hidden)
+        return self.leave(hidden).view_as(chunk)
+
+
+class ConvBlock(nn.Module):
+    """Convolution, group norm, the condition added to every channel (FiLM's shift), Mish."""
+
+    def __init__(self, channels_in: int, channels_out: int, conditions: int) -> None:
+        super().__init__()
+        self.conv = nn.Conv1d(channels_in, channels_out, kernel_size=5, padding=2)
+        self.norm = nn.GroupNorm(8, channels_out)
+        self.shift = nn.Linear(conditions, channels_out)
+
+    def forward(self, x: Tensor, condition: Tensor) -> Tensor:
+        return nn.functional.mish(self.norm(self.conv(x)) + self.shift(condition)[:, :, None])
+
+
+class UNet(nn.Module):
+    """Diffusion Policy's conditional U-Net at 64-128-256, one block a level (the paper's has 512-1024-2048, two)."""
+
+    def __init__(self, widths: tuple[int, int, int], action_dim: int) -> None:
+        super().__init__()
+        a, b, c = widths
+        conditions = OBSERVED + TIME_FEATURES
+        self.down_a, self.down_b = ConvBlock(action_dim, a, conditions), ConvBlock(a, b, conditions)
+        self.middle = ConvBlock(b, c, conditions)
+        self.up_b, self.up_a = ConvBlock(c + b, b, conditions), ConvBlock(b + a, a, conditions)
+        self.leave = nn.Conv1d(a, action_dim, kernel_size=1)
+
+    def forward(self, chunk: Tensor, condition: Tensor) -> Tensor:
+        halve, double = nn.functional.avg_pool1d, nn.functional.interpolate
+        fine = self.down_a(chunk.transpose(1, 2), condition)
+        coarse = self.down_b(halve(fine, 2), condition)
+        hidden = self.middle(halve(coarse, 2), condition)
+        hidden = self.up_b(torch.cat([double(hidden, scale_factor=2), coarse], dim=1), condition)
+        hidden = self.up_a(torch.cat([double(hidden, scale_factor=2), fine], dim=1), condition)
+        return self.leave(hidden).transpose(1, 2)
+
+
+def training_step(model: nn.Module, batch: ChunkBatch, rng: torch.Generator) -> Callable[[], None]:
+    """One step of denoising with AdamW, as a function without arguments."""
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-4)
+
+    def step() -> None:
+        observed = torch.cat([*batch.observations.values(), batch.object_position], dim=2).flatten(1)
+        noise = torch.randn(batch.actions.shape, generator=rng)
+        level = torch.rand(len(batch), generator=rng)
+        noisy = (1 - level)[:, None, None] * batch.actions + level[:, None, None] * noise
+        predicted = model(noisy, torch.cat([observed, time_features(level)], dim=1))
+        optimiser.zero_grad()
+        nn.functional.mse_loss(predicted, noise).backward()
+        optimiser.step()
+
+    return step
+
+
+# --- measuring --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    run: Callable[[], object]
+    calls: int
+    """How often in each round: often where it is quick, so that all medians rest on enough."""
+
+
+def medians_s(rows: list[Row], rounds: int) -> dict[str, float]:
+    """The median processor time of one call of each row, measured in turns."""
+    durations: dict[str, list[float]] = {row.name: [] for row in rows}
+    for row in rows:
+        row.run()
+    for _ in range(rounds):
+        for row in rows:
+            for _ in range(row.calls):
+                start = time.process_time()
+                row.run()
+                durations[row.name].append(time.process_time() - start)
+    return {name: statistics.median(values) for name, values in durations.items()}
+
+
+def rows_of(chunks: int) -> list[Row]:
+    rng = torch.Generator().manual_seed(0)
+    augment = Counterfactual(prediction_horizon=HORIZON, action_horizon=ACTION_HORIZON)
+    absolute = make_batch(chunks, ACTION_SPECS["rot6d-absolute"], rng)
+    relative = make_batch(chunks, ACTION_SPECS["osc-delta"], rng)
+    dim = absolute.action_spec.dim
+    return [
+        Row("Counterfactual, absolute", lambda: augment(absolute, rng), 20),
+        Row("Counterfactual, relative", lambda: augment(relative, rng), 20),
+        Row("obvious loop, absolute", lambda: slow_augment(absolute, augment, rng), 1),
+        Row("obvious loop, relative", lambda: slow_augment(relative, augment, rng), 1),
+        Row("training step, MLP 3 x 256", training_step(ResidualMLP(256, dim), absolute, rng), 2),
+        Row("training step, U-Net 64-128-256", training_step(UNet((64, 128, 256), dim), absolute, rng), 1),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--chunks", type=int, default=256, help="chunks in a batch (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=30, help="rounds to take the median of (default: %(default)s)")
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    took = medians_s(rows_of(arguments.chunks), arguments.rounds)
+    absolute, relative = took["Counterfactual, absolute"], took["Counterfactual, relative"]
+    print(f"{arguments.chunks} chunks of {HORIZON} actions, one thread, processor time, torch {torch.__version__}\n")
+    print(f"{'':34}{'us a batch':>12}{'chunks/s':>14}{'absolute is':>14}{'relative is':>14}")
+    for name, seconds in took.items():
+        rate = arguments.chunks / seconds
+        print(f"{name:34}{1e6 * seconds:12,.0f}{rate:14,.0f}{absolute / seconds:13.3%} {relative / seconds:13.3%}")
+    print()
+    for kind, seconds in (("absolute", absolute), ("relative", relative)):
+        rate = arguments.chunks / seconds
+        print(f"{kind}: {rate:,.0f} chunks/s, over {TARGET_CHUNKS_PER_S:,}: {_answer(rate > TARGET_CHUNKS_PER_S)}")
+        for name in (name for name in took if name.startswith("training step")):
+            share = seconds / took[name]
+            print(f"    {share:.2%} of a {name}, under {TARGET_SHARE:.0%}: {_answer(share < TARGET_SHARE)}")
+
+
+def _answer(met: bool) -> str:
+    return "yes" if met else "NO"
+
+
+if __name__ == "__main__":
+    main()
