@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 import torch
+
 from sido import ChunkSampler, ChunkWindow, FrameStore, create_dataset, open_dataset
 from sido.demos import ACTION_SPECS, DatasetInfo
 from sido.demos.synthetic import reach_and_lift
@@ -58,7 +59,7 @@ def speed(folder: Path, arguments: argparse.Namespace) -> None:
         return
     best = 0.0
     for workers in (0, 1):
-        command = [str(PEER), str(HERE / "robomimic_loader.py"), str(file), str(arguments.batch_size),
+        command = [str(PEER), str(HERE / "peers" / "robomimic_loader.py"), str(file), str(arguments.batch_size),
                    str(arguments.seconds), str(workers)]  # fmt: skip
         theirs = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()[-1])
         name = f"robomimic SequenceDataset, {workers} workers"
@@ -85,9 +86,9 @@ def memory(folder: Path, arguments: argparse.Namespace) -> None:
         used = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         own.append(used["peak_anonymous_mb"])
         print(
-            f"  {demos:>6} demos, {used['images_mb']:>6.0f} MB of images: own memory {used['peak_anonymous_mb']:.0f} MB "
-            f"(of which numbers {used['numbers_mb']:.0f} MB), mapped files {used['mapped_mb']:.0f} MB, "
-            f"{used['samples_per_second']:,.0f} samples/s"
+            f"  {demos:>6} demos, {used['images_mb']:>6.0f} MB of images: own memory "
+            f"{used['peak_anonymous_mb']:.0f} MB (of which numbers {used['numbers_mb']:.0f} MB), "
+            f"mapped files {used['mapped_mb']:.0f} MB, {used['samples_per_second']:,.0f} samples/s"
         )
         file.unlink()
     print(f"  ratio of own memory at ten times the demos: {own[1] / own[0]:.2f} (target: about 1)")

@@ -6,9 +6,10 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from golden_files import Golden
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
+
+from golden_files import Golden
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # No deadlines: a busy machine is no failure. Speed is measured in benchmarks/.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from sido.demos import DatasetInfo, Demo, DemoDataset
 from sido.demos.synthetic import reach_and_lift
 

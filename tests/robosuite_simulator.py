@@ -30,3 +30,10 @@ def make_environment(name: str, **settings: Any) -> Any:
             seed=0,
             **settings,
         )
+
+
+def model_of(environment: Any) -> str:
+    """The MJCF of an environment, as files keep it in `model_file`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # robosuite leaves a file open here
+        return environment.sim.model.get_xml()

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from sido.atomic import atomic_path
 from sido.errors import SettingError
 

@@ -5,7 +5,6 @@ Every text is in tests/golden/messages.json; `make golden` rewrites it, and the 
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+
 from golden_files import Golden
 from sido.cli.main import main
 from sido.demos import ChunkSampler, ChunkWindow, create_dataset, find_grasp, open_dataset
@@ -64,16 +64,29 @@ def open_hand(file: h5py.File) -> None:
         actions[:, -1] = -1
         replace(file, f"data/{demo}/actions", actions)
         del file[f"data/{demo}/datagen_info"]
-        file[f"data/{demo}"].attrs.pop("sido_grasp", None)
+        if "sido_grasp" in file[f"data/{demo}"].attrs:
+            del file[f"data/{demo}"].attrs["sido_grasp"]
 
 
-def unknown_environment(file: h5py.File) -> None:
-    del file["data"].attrs["sido"]
-    file["data"].attrs["env_args"] = json.dumps(
-        {"env_name": "Juggle", "env_version": "1.5.1", "type": 1, "env_kwargs": {}}
-    )
+def environment(name: str, *objects: str) -> Callable[[h5py.File], None]:
+    """As another simulation would have written it: no word of sido's, and an `object` vector."""
+
+    def change(file: h5py.File) -> None:
+        data = file["data"]
+        for attribute in ("sido", "sido_object_key"):
+            del data.attrs[attribute]
+        data.attrs["env_args"] = data.attrs["env_args"].replace("unknown", name)
+        for demo in ("demo_0", "demo_1"):
+            data[f"{demo}/obs"].move("object_position", "object")
+            for item in objects:
+                data[f"{demo}/datagen_info/object_poses/{item}"] = np.tile(np.eye(4), (80, 1, 1))
+
+    return change
+
+
+def no_object(file: h5py.File) -> None:
     for demo in ("demo_0", "demo_1"):
-        del file[f"data/{demo}/datagen_info"]
+        del file[f"data/{demo}/obs/object"]
 
 
 def empty(file: h5py.File) -> None:
@@ -130,7 +143,10 @@ BAD: dict[str, Callable[[Path], Path]] = {
     "actions beyond their range": edited(spoil("data/demo_1/actions", 17, 2, 1.7)),
     "empty demo": edited(empty),
     "no grasp": edited(open_hand),
-    "unknown environment": edited(unknown_environment),
+    "unknown environment": edited(environment("Juggle")),
+    "several objects": edited(environment("Juggle", "ball", "club")),
+    "another object vector": edited(environment("Stack")),
+    "no object pose and no grasp": edited(lambda file: (environment("Juggle")(file), open_hand(file), no_object(file))),
     "LeRobot without data": without("lerobot", "*.parquet"),
     "LeRobot without data/": without("lerobot", "data"),
     "LeRobot without video": without("lerobot", "*.mp4", "--format", "lerobot-video"),

@@ -13,6 +13,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+
 from sido.cli.main import main
 from sido.demos import open_dataset
 

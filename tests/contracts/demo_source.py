@@ -6,6 +6,7 @@ import gc
 from pathlib import Path
 
 import numpy as np
+
 from sido.demos import Demo, DemoSource, Hints
 from sido.demos.formats import format_of
 

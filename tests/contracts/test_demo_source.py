@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from contracts.demo_source import check_demo, check_demo_source, check_laziness
 from memory_source import synthetic_demos
 from sido.demos import ACTION_SPECS, DatasetInfo, Demo, Environment, Grasp, Hints, create_dataset, open_dataset
+from sido.demos.dataset import OBJECT_FROM_GRASP
 from sido.demos.formats import format_of
 from sido.geometry import Pose, quat_about_z
 
@@ -109,6 +111,19 @@ def test_bare_demonstrations(tmp_path: Path, kind: str):
     source.close()
 
 
+@pytest.mark.parametrize("kind", FORMATS)
+def test_the_object_can_be_taken_from_the_grasp(tmp_path: Path, kind: str):
+    made = demos()[:2]
+    path = written(tmp_path, kind, made, info_of(made, filter_keys={}))
+    with open_dataset(path, hints=Hints(object_key="grasp")) as dataset:
+        assert dataset.info.object_position_source == OBJECT_FROM_GRASP
+        for demo in dataset:
+            before = demo.object_position[: demo.grasp.index + 1]
+            np.testing.assert_array_equal(before, np.tile(demo.eef_position[demo.grasp.index], (len(before), 1)))
+            after = slice(demo.grasp.index + 1, None)
+            np.testing.assert_array_equal(demo.object_position[after], demo.eef_position[after])
+
+
 def test_the_long_way_round_loses_nothing(tmp_path: Path):
     """robomimic -> LeRobot -> zarr -> zarr zip -> robomimic, images bit-exact."""
     made = demos()
@@ -150,7 +165,7 @@ class Broken:
     def read(self, index: int) -> Demo:
         demo = self._source.read(index)
         if self._fault == "frame":
-            return dataclasses.replace(demo, eef_position=demo.eef_position + [0.56, 0, 0])
+            return dataclasses.replace(demo, eef_position=demo.eef_position + 0.01)
         if self._fault == "rotation":
             return dataclasses.replace(demo, eef_quat_wxyz=np.roll(demo.eef_quat_wxyz, 1, axis=1))
         if self._fault == "extras":

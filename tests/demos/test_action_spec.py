@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sido.demos import ACTION_SPECS, ActionSpec, action_spec
 from sido.errors import DataError, SettingError
 

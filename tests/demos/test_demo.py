@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+
 from sido.demos import ACTION_SPECS, Demo, Frames, Grasp
 from sido.demos.synthetic import REALISED_SHARE, reach_and_lift
 from sido.errors import DataError, SettingError
@@ -30,7 +31,7 @@ def test_arrays_are_read_only_and_the_callers_own_are_not():
 @pytest.mark.parametrize("horizon", [1, 8, 16, 40, 41])
 def test_eligible_steps_are_those_whose_chunk_ends_before_the_grasp(horizon: int):
     whole = demo(grasp=Grasp(40, "test", window_start=5))
-    expected = [t for t in range(len(whole)) if 5 <= t and t + horizon <= 40]
+    expected = [t for t in range(len(whole)) if t >= 5 and t + horizon <= 40]
     assert np.flatnonzero(whole.eligible_steps(horizon)).tolist() == expected
     assert [t for t in range(len(whole)) if whole.grasp.eligible(t, horizon)] == expected
 
@@ -50,8 +51,8 @@ MESSAGES = {
     ),
     "beyond range": (
         lambda d: {"actions": spoiled(d.actions, 7, 2, 1.5)},
-        "demo_0 > actions[7, 2]: an action is beyond its range; found 1.5; expected -1 to 1 (relative actions); to mend "
-        "it: if the actions have another meaning, name it with --action-spec; else rescale them",
+        "demo_0 > actions[7, 2]: an action is beyond its range; found 1.5; expected -1 to 1 (relative actions); to "
+        "mend it: if the actions have another meaning, name it with --action-spec; else rescale them",
     ),
     "gripper beyond range": (
         lambda d: {"actions": spoiled(d.actions, 7, 6, -3)},

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sido.demos import ActionSpec, Demo, Grasp, find_grasp
 from sido.demos.synthetic import reach_and_lift
 from sido.errors import DataError

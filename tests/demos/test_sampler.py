@@ -10,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from memory_source import memory_dataset, synthetic_demos
 from sido.demos import ACTION_SPECS, ChunkBatch, ChunkSampler, ChunkWindow, Demo, FrameStore
 from sido.errors import DataError, SettingError

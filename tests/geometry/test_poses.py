@@ -62,8 +62,9 @@ def test_scipy_composes_and_inverts_alike():
     np.testing.assert_allclose(a.inverse().matrix, x.inv().as_matrix(), rtol=0, atol=1e-14)
 
 
-def test_what_is_given_is_copied_read_only_and_float64():
-    position, quat = np.zeros(3, np.float32), np.array([2, 0, 0, 0])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_is_given_is_copied_read_only_and_float64(dtype):
+    position, quat = np.zeros(3, dtype), np.array([2, 0, 0, 0])
     pose = Pose(position, quat)
     position[:] = 9.0
     np.testing.assert_array_equal(pose.position, 0.0)

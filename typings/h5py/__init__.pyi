@@ -57,7 +57,12 @@ class Group:
 
 class File(Group):
     def __init__(
-        self, name: str | PathLike[str], mode: str = "r", *, libver: str | None = None, locking: bool | str | None = None
+        self,
+        name: str | PathLike[str],
+        mode: str = "r",
+        *,
+        libver: str | None = None,
+        locking: bool | str | None = None,
     ) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(

@@ -16,7 +16,8 @@ class DatasetOptions:
     filter_key: str | None = None
     """Only the demonstrations that the file groups under this name (robomimic's masks: train, valid)."""
     object_key: str | None = None
-    """The recorded array whose first three numbers are the object's position, for example obs/object."""
+    """The recorded array whose first three numbers are the object's position, for example obs/object; or grasp, to
+    take it to be where the hand closes."""
     object_name: str | None = None
     """Which object is grasped, where the dataset annotates several: cubeA."""
     action_spec: str | None = None

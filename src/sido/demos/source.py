@@ -14,7 +14,19 @@ from sido.demos.demo import Demo, Grasp
 from sido.errors import DataError
 from sido.geometry import Pose
 
-__all__ = ["DatasetInfo", "DemoSource", "DemoWriter", "Environment", "Hints", "grasp_from_json", "grasp_to_json"]
+__all__ = [
+    "FROM_GRASP",
+    "DatasetInfo",
+    "DemoSource",
+    "DemoWriter",
+    "Environment",
+    "Hints",
+    "grasp_from_json",
+    "grasp_to_json",
+]
+
+FROM_GRASP = "grasp"
+"""The object key that asks for the end-effector position at the grasp."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +47,8 @@ class Hints:
 
     action_spec: ActionSpec | None = None
     object_key: str | None = None
-    """The recorded array whose first three numbers are the object's position, for example "obs/object"."""
+    """The recorded array whose first three numbers are the object's position, for example "obs/object"; or
+    `FROM_GRASP`, to take it to be where the hand closes, whatever the files say."""
     object_name: str | None = None
     """Which object moves, where a dataset annotates several: "cubeA"."""
     cameras: tuple[str, ...] | None = None

@@ -203,6 +203,7 @@ def test_what_is_left_out_is_told(foreign: Callable[..., Path]):
         ((480, 640, 3), ("height", "width", "channels"), (480, 640)),
         ((3, 480, 640), ("channels", "height", "width"), (480, 640)),
         ((3, 480, 640), (), (480, 640)),
+        ((3, 480, 3), ("channels", "height", "width"), (480, 3)),
         ((480, 640, 1), ("height", "width", "channels"), None),
         ((480, 640), (), None),
     ],

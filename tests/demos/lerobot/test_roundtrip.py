@@ -182,6 +182,14 @@ def test_any_recorded_array_comes_back_bit_for_bit(data: st.DataObject, paths: l
         np.testing.assert_array_equal(read.recorded[path], array)
 
 
+def test_names_that_become_the_same_are_told_apart(tmp_path: Path):
+    arrays = {"x_image": np.zeros((60, 0)), "x_img": np.ones((60, 2)), "x/img": np.zeros(60), "x.img": np.ones(60)}
+    demo = dataclasses.replace(make_demo(0, image_size=None), recorded=arrays)
+    read = LeRobotSource(write(tmp_path / "alike", [demo])).read(0)
+    for key, array in arrays.items():
+        np.testing.assert_array_equal(read.recorded[key], array)
+
+
 def test_the_widths_of_grippers_differ_between_datasets(tmp_path: Path):
     demo = make_demo(0, image_size=None)
     for fingers in (1, 6):

@@ -29,7 +29,7 @@ from sido.demos.absolute import to_absolute
 from sido.demos.action_spec import ACTION_SPECS, ActionSpec
 from sido.demos.demo import Demo
 from sido.demos.robomimic import RobomimicSource
-from sido.demos.source import Hints
+from sido.demos.source import FROM_GRASP, Hints
 from sido.errors import DataError
 from sido.geometry import Pose, quat_angle
 
@@ -133,22 +133,29 @@ def test_the_object_as_a_person_says(tmp_path: Path) -> None:
         RobomimicSource(path, Hints(object_name="cubeC"))
 
 
-def test_unknown_objects_are_a_warning(tmp_path: Path) -> None:
+def test_unknown_objects_are_not_guessed_at(tmp_path: Path) -> None:
     demos = turned_demos(1)
     path = write_raw(tmp_path / "a.hdf5", demos, annotated=False, args=env_args("Juggle"))
-    source = RobomimicSource(path, Hints())
-    assert source.read(0).object_position is None
-    assert source.info.object_position_source is None
-    assert [warning for warning in source.info.warnings if "'Juggle'" in warning and "Stack" in warning]
+    with pytest.raises(DataError, match=r"found 'Juggle'; expected one of Lift, Stack, .*--object-key grasp"):
+        RobomimicSource(path, Hints())
+    assert RobomimicSource(path, Hints(object_key=FROM_GRASP)).read(0).object_position is None
 
     path = write_raw(tmp_path / "b.hdf5", demos, args=env_args("Juggle"))
-    (warning,) = RobomimicSource(path, Hints()).info.warnings
-    assert "several objects are annotated (cubeA, cubeB)" in warning
+    with pytest.raises(DataError, match=r"several objects are annotated; found cubeA, cubeB; .*--object-name"):
+        RobomimicSource(path, Hints())
     assert_same(RobomimicSource(path, Hints(object_name="cubeA")).read(0), demos[0])
 
     path = write_raw(tmp_path / "c.hdf5", demos, annotated=False, args=env_args("Stack", ""))
-    (warning,) = RobomimicSource(path, Hints()).info.warnings
-    assert "unknown for this version of robosuite" in warning
+    with pytest.raises(DataError, match="unknown for this version of robosuite"):
+        RobomimicSource(path, Hints())
+
+
+def test_a_file_without_any_object_pose_says_so(tmp_path: Path) -> None:
+    path = write_raw(tmp_path / "a.hdf5", turned_demos(1), annotated=False, change=delete("obs/object"))
+    source = RobomimicSource(path, Hints())
+    assert source.read(0).object_position is None
+    assert source.info.object_position_source is None
+    assert [warning for warning in source.info.warnings if "the file has no object pose" in warning]
 
 
 def test_the_hands_orientation_best_source_first(tmp_path: Path) -> None:
@@ -178,7 +185,8 @@ def test_where_the_robot_stands(tmp_path: Path) -> None:
     by_name = RobomimicSource(write_raw(tmp_path / "name.hdf5", demos, model=None), Hints())
     assert_same(by_name.read(0), demos[0])
 
-    unknown = RobomimicSource(write_raw(tmp_path / "no.hdf5", demos, model=None, args=env_args("Juggle")), Hints())
+    juggling = write_raw(tmp_path / "no.hdf5", demos, model=None, args=env_args("Juggle"))
+    unknown = RobomimicSource(juggling, Hints(object_name="cubeA"))
     assert unknown.info.world_from_base is None
     assert "does not say where the robot stands" in unknown.info.warnings[0]
     np.testing.assert_array_equal(unknown.read(0).eef_position, demos[0].eef_position + BASE_M)
@@ -276,6 +284,7 @@ def test_cameras_that_are_wanted(tmp_path: Path) -> None:
         RobomimicSource(path, Hints(cameras=("front",)))
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_an_open_source_works_in_other_processes(tmp_path: Path, method: str) -> None:
     demos = turned_demos(2, image_size=8)
@@ -424,7 +433,7 @@ def test_the_spec_of_an_absent_env_args_may_be_told(tmp_path: Path) -> None:
     demos = turned_demos(1)
     path = write_raw(tmp_path / "a.hdf5", demos, args="", model=MODEL)
     spec = ActionSpec("relative", position_scale_m=0.02, rotation_scale_rad=0.1, rate_hz=10.0)
-    source = RobomimicSource(path, Hints(action_spec=spec))
+    source = RobomimicSource(path, Hints(action_spec=spec, object_name="cubeA"))
     assert source.info.action_spec == source.read(0).action_spec == spec
     assert source.info.environment is None
 

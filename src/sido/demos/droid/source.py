@@ -15,7 +15,7 @@ from sido.demos.action_spec import ACTION_SPECS
 from sido.demos.demo import Demo
 from sido.demos.droid.episode import FILE, Layout, read_arm, read_attributes, read_layout, read_recorded
 from sido.demos.frames import Frames
-from sido.demos.source import DatasetInfo, Hints
+from sido.demos.source import FROM_GRASP, DatasetInfo, Hints
 from sido.errors import DataError, SettingError
 from sido.geometry import matrix_from_euler_xyz, quat_from_matrix
 
@@ -70,6 +70,7 @@ class DroidSource:
         if not files:
             raise DataError("there are no DROID episodes", file=path, expected=f"folders with a {FILE}")
         self._folders = [file.parent for file in files]
+        self._object_key = None if self._hints.object_key == FROM_GRASP else self._hints.object_key
         self._layouts: dict[int, Layout] = {}
         self._lengths: dict[int, int] = {}
         self._files: dict[Path, _Video] = {}
@@ -191,7 +192,7 @@ class DroidSource:
             format="DROID",
             action_spec=self._hints.action_spec or ACTION_SPECS["droid"],
             cameras=self._cameras,
-            object_position_source=self._hints.object_key,
+            object_position_source=self._object_key,
             filter_keys={outcome: names for outcome, names in outcomes.items() if names},
             warnings=tuple(warnings),
         )
@@ -201,7 +202,7 @@ class DroidSource:
         return next((part for part in reversed([self._root.name, *name.split("/")]) if part in _OUTCOMES), None)
 
     def _object(self, recorded: dict[str, Array]) -> Array | None:
-        key = self._hints.object_key
+        key = self._object_key
         if key is None:
             return None
         array = recorded.get(key)

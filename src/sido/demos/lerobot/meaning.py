@@ -14,7 +14,7 @@ from sido.demos.action_spec import ActionSpec
 from sido.demos.lerobot.annotations import Column, DatasetNotes
 from sido.demos.lerobot.conventions import StateLayout, assumed_action_spec, state_layout, with_rate
 from sido.demos.lerobot.layout import ACTION, ENVIRONMENT_STATE, IMAGES_PREFIX, INFO_PATH, STATE, DatasetLayout, Feature
-from sido.demos.source import DatasetInfo, Hints
+from sido.demos.source import FROM_GRASP, DatasetInfo, Hints
 from sido.errors import DataError
 
 __all__ = ["Meaning"]
@@ -132,6 +132,8 @@ def _chosen_cameras(layout: DatasetLayout, notes: DatasetNotes | None, hints: Hi
 def _feature_of_object(layout: DatasetLayout, notes: DatasetNotes | None, hints: Hints) -> str | None:
     """The column whose first three numbers are the object's position."""
     long_enough = [key for key, feature in _number_features(layout).items() if math.prod(feature.shape) >= 3]
+    if hints.object_key == FROM_GRASP:
+        return None
     if hints.object_key is None:
         return ENVIRONMENT_STATE if ENVIRONMENT_STATE in long_enough else None
     recorded: Mapping[str, Column] = notes.recorded if notes else {}

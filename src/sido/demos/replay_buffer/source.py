@@ -16,7 +16,7 @@ from sido.demos.demo import Demo
 from sido.demos.frames import Frames
 from sido.demos.replay_buffer.annotations import Annotations, EpisodeNote
 from sido.demos.replay_buffer.store import open_arrays, open_store, read_rows, told
-from sido.demos.source import DatasetInfo, Hints
+from sido.demos.source import FROM_GRASP, DatasetInfo, Hints
 from sido.errors import DataError, SettingError
 from sido.geometry import quat_from_axis_angle, wxyz_from_xyzw
 
@@ -156,6 +156,8 @@ class ReplayBufferSource:
     def _find_object_key(self) -> str | None:
         """Which array begins with the object's position."""
         wanted = self._hints.object_key
+        if wanted == FROM_GRASP:
+            return None
         if wanted is None:
             return _OBJECT if _OBJECT in self._data else None
         noted = self._notes.episode(0, self.length(0)).recorded if self._notes else {}

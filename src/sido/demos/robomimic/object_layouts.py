@@ -140,7 +140,7 @@ OBJECT_LAYOUTS: dict[str, ObjectLayout] = {
         since_1_5=None,
     ),
 }
-"""By robosuite's name of the environment. ToolHang grasps the frame first."""
+"""By robosuite's name of the environment. ToolHang grasps the frame first; its position is that of its corner."""
 
 _ALIASES = {
     "Square": "NutAssemblySquare",

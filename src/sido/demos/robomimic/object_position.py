@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from sido.arrays import Array
 from sido.demos.robomimic.object_layouts import OBJECT_LAYOUTS, object_layout
-from sido.demos.source import Environment, Hints
+from sido.demos.source import FROM_GRASP, Environment, Hints
 from sido.errors import DataError
 
 __all__ = ["ObjectPosition", "find_object_position"]
@@ -54,6 +54,8 @@ def find_object_position(
 
     Best first: what a person names, what sido wrote, MimicGen's annotation, the layout of the environment's vector.
     """
+    if hints.object_key == FROM_GRASP:
+        return None, None
     if hints.object_key is not None:
         if hints.object_key not in arrays:
             raise DataError(
@@ -77,27 +79,33 @@ def find_object_position(
         try:
             columns = layout.position_of(name, environment.version, arrays[_VECTOR].shape[-1])
         except DataError as error:
-            if hints.object_name is not None:
-                raise error.at(field=_VECTOR) from error
-            return None, f"no object position: {error.at(field=_VECTOR)}"
+            raise error.at(field=_VECTOR) from None
         words = (
             f"{_VECTOR}[{columns.start}:{columns.stop}] ({name}, {environment.name}, robosuite {environment.version})"
         )
         return ObjectPosition(_VECTOR, columns, words), None
     if hints.object_name is not None:
         raise DataError("no such object", found=repr(hints.object_name), expected=f"one of {annotated or 'none'}")
-    return None, _why_not(environment, annotated, _VECTOR in arrays)
+    if annotated or _VECTOR in arrays:
+        raise _undecided(environment, annotated)
+    return None, f"the file has no object pose: neither {_POSES}* nor {_VECTOR} is recorded"
 
 
-def _why_not(environment: Environment | None, annotated: list[str], has_vector: bool) -> str:
-    name = "a file without an environment" if environment is None else f"environment {environment.name!r}"
+def _undecided(environment: Environment | None, annotated: list[str]) -> DataError:
+    """There is an object's pose in the file, and to guess which it is would be nonsense that nobody notices."""
     if annotated:
-        why = f"several objects are annotated ({', '.join(annotated)}); name the one that moves with --object-name"
-    elif not has_vector:
-        why = f"neither {_POSES}* nor {_VECTOR} is recorded"
-    else:
-        why = (
-            f"sido does not know the layout of {_VECTOR} in {name} (known: {', '.join(OBJECT_LAYOUTS)}); "
-            "name the array that holds the position with --object-key"
+        return DataError(
+            "several objects are annotated",
+            field=_POSES.rstrip("/"),
+            found=", ".join(annotated),
+            expected="the one that is grasped",
+            fix="name it with --object-name",
         )
-    return f"no object position: {why}"
+    return DataError(
+        f"which numbers of {_VECTOR} are the object's position is not known for this environment",
+        field="env_args",
+        found="no environment" if environment is None else f"{environment.name!r}",
+        expected=f"one of {', '.join(OBJECT_LAYOUTS)}",
+        fix=f"name an array whose first three numbers they are with --object-key ({_VECTOR}, say), "
+        f"or take the hand's position at the grasp with --object-key {FROM_GRASP}",
+    )

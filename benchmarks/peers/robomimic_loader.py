@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "peers"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "peers"))
 import torchvision_shim  # noqa: F401  # before robomimic, which imports torchvision
 
 with contextlib.redirect_stdout(io.StringIO()):
