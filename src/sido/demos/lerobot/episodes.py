@@ -58,7 +58,7 @@ def read_episodes(layout: DatasetLayout) -> tuple[Episode, ...]:
                 found=f"{getattr(layout, name)}, where the list of episodes has {value}",
                 fix=_REDOWNLOAD,
             )
-    for path in {file for episode in episodes for file in _files(episode)}:
+    for path in dict.fromkeys(file for episode in episodes for file in _files(episode)):  # each once, in order
         if not path.is_file():
             raise DataError("a file of the dataset is missing", file=path, fix=_REDOWNLOAD)
     return episodes
