@@ -124,6 +124,22 @@ def test_convert_makes_actions_absolute(stack: Path):
             assert dataset[0].actions.shape[1] == dim
 
 
+def test_convert_and_back(stack: Path):
+    absolute, again = stack.with_name("absolute.hdf5"), stack.with_name("again.hdf5")
+    assert main(["convert", str(stack), str(absolute), "--actions", "absolute"]) == 0
+    assert main(["convert", str(absolute), str(again), "--actions", "osc-delta"]) == 0
+    with open_dataset(stack) as dataset, open_dataset(again) as back:
+        for demo, returned in zip(dataset, back, strict=True):
+            assert returned.action_spec == demo.action_spec
+            np.testing.assert_allclose(returned.actions, demo.actions, atol=1e-9)
+
+
+def test_augment_takes_absolute_actions_as_they_are(stack: Path):
+    absolute = stack.with_name("absolute.hdf5")
+    assert main(["convert", str(stack), str(absolute), "--actions", "absolute"]) == 0
+    assert main(["augment", str(absolute), "--show", "1", "--out", str(stack.with_suffix(".png"))]) == 0
+
+
 def test_convert_refuses_an_existing_target(stack: Path, capsys: pytest.CaptureFixture[str]):
     before = stack.read_bytes()
     assert main(["convert", str(stack), str(stack)]) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,7 +12,7 @@ from rich.markup import escape
 
 from sido.cli.dataset_options import DatasetOptions
 from sido.cli.progress import progress_bar
-from sido.demos import Demo, DemoDataset, create_dataset, to_absolute, with_rotation
+from sido.demos import ACTION_SPECS, Demo, DemoDataset, create_dataset, to_absolute, to_relative, with_rotation
 
 __all__ = ["convert"]
 
@@ -22,7 +23,7 @@ def convert(
     /,
     *,
     format: Literal["robomimic", "lerobot", "lerobot-video", "zarr"] | None = None,
-    actions: Literal["as-recorded", "absolute", "rot6d-absolute"] = "as-recorded",
+    actions: Literal["as-recorded", "absolute", "rot6d-absolute", "osc-delta"] = "as-recorded",
     force: bool = False,
     options: Annotated[DatasetOptions, tyro.conf.OmitArgPrefixes] = DatasetOptions(),
 ) -> int:
@@ -34,7 +35,8 @@ def convert(
         source: The dataset to read.
         target: Where to write: .hdf5 for robomimic, .zarr or .zarr.zip for diffusion_policy, a folder for LeRobot.
         format: The format to write, where the target's ending does not say it.
-        actions: Relative OSC actions may be made absolute in closed form, with the rotation as axis angle or rot6d.
+        actions: Relative OSC actions may be made absolute in closed form, with the rotation as axis angle or rot6d, and
+            absolute ones relative again.
         force: Replace an existing target.
         options: How to read the source.
     """
@@ -54,8 +56,12 @@ def _changed(dataset: DemoDataset, actions: str) -> DemoDataset:
     if actions == "as-recorded":
         return dataset
     absolute = dataset.map(to_absolute)
-    return absolute if actions == "absolute" else absolute.map(_with_rot6d)
+    if actions == "rot6d-absolute":
+        return absolute.map(lambda demo: with_rotation(demo, "rot6d"))
+    if actions == "osc-delta":
+        return absolute.map(_to_osc_delta)
+    return absolute
 
 
-def _with_rot6d(demo: Demo) -> Demo:
-    return with_rotation(demo, "rot6d")
+def _to_osc_delta(demo: Demo) -> Demo:
+    return to_relative(demo, dataclasses.replace(ACTION_SPECS["osc-delta"], rate_hz=demo.action_spec.rate_hz))

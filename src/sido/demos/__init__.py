@@ -24,6 +24,7 @@ from sido.demos.action_spec import ACTION_SPECS, ActionSpec, action_spec
 from sido.demos.dataset import DemoDataset
 from sido.demos.demo import Demo, Grasp
 from sido.demos.formats import FORMATS, create_dataset, open_dataset
+from sido.demos.frame_store import FrameStore
 from sido.demos.frames import Frames
 from sido.demos.grasp import find_grasp
 from sido.demos.source import DatasetInfo, DemoSource, DemoWriter, Environment, Hints
@@ -31,7 +32,6 @@ from sido.demos.summary import DatasetSummary, summarise
 
 if TYPE_CHECKING:
     from sido.demos.chunks import ChunkBatch
-    from sido.demos.frame_store import FrameStore
     from sido.demos.sampler import ChunkSampler, ChunkWindow
 
 __all__ = [
@@ -67,7 +67,6 @@ _NEED_TORCH = {
     "ChunkBatch": "sido.demos.chunks",
     "ChunkSampler": "sido.demos.sampler",
     "ChunkWindow": "sido.demos.sampler",
-    "FrameStore": "sido.demos.frame_store",
 }
 
 

@@ -45,9 +45,13 @@ Quats = Float[Array, "T 4"]
 
 
 def to_absolute(demo: Demo) -> Demo:
-    """The same demonstration with the goals of its increments: poses in the base frame, rotations as axis angles."""
+    """The same demonstration with the goals of its increments: poses in the base frame, rotations as axis angles.
+
+    One whose actions are absolute already is returned as it is, so that a dataset of either kind can be mapped.
+    """
     spec = demo.action_spec
-    _require(demo, "relative", to="absolute")
+    if spec.kind == "absolute":
+        return demo
     if spec.frame == "world":
         raise DataError(
             "increments in the world frame need to know where the robot stands",

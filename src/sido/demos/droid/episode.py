@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float, Int64
 
 from sido.arrays import Array
-from sido.demos.robomimic.hdf5_file import hdf5_errors
+from sido.demos.hdf5_file import hdf5_errors
 from sido.errors import DataError
 
 __all__ = ["FILE", "Arm", "Layout", "read_arm", "read_attributes", "read_layout", "read_recorded"]

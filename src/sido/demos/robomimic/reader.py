@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 
 from sido.demos.demo import Demo
-from sido.demos.robomimic.hdf5_file import Hdf5File, hdf5_errors
+from sido.demos.hdf5_file import Hdf5File, hdf5_errors
 from sido.demos.robomimic.interpretation import interpret
 from sido.demos.robomimic.recording import Recording, read_recording, text_of
 from sido.demos.source import DatasetInfo, Hints

@@ -12,7 +12,7 @@ import numpy as np
 
 from sido.arrays import Array
 from sido.demos.frames import Frames
-from sido.demos.robomimic.hdf5_file import Hdf5File, hdf5_errors
+from sido.demos.hdf5_file import Hdf5File, hdf5_errors
 from sido.errors import DataError
 
 __all__ = ["ATTRIBUTE_SIGN", "DATASET_SIGN", "Recording", "camera_of", "is_image", "read_recording", "text_of"]
