@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from sido.errors import SettingError
 from sido.motion import Motion, Obstacle, Region, Trajectory
 
@@ -32,7 +33,7 @@ def check_motion(
     with pytest.raises(SettingError, match="speed_mps"):
         motion.at_speed(-0.01)
     with pytest.raises(SettingError, match="outside of its region"):
-        motion.trajectory(np.random.default_rng(seed), start + [1.0, 0.0, 0.0], region, 1.0, obstacle)
+        motion.trajectory(np.random.default_rng(seed), start + np.array([1.0, 0.0, 0.0]), region, 1.0, obstacle)
     limit = motion.speed_limit_mps(region)
     if np.isfinite(limit):
         with pytest.raises(SettingError, match="too fast for the region"):

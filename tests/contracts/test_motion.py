@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
+
 from contracts.motion import check_motion
 from sido.motion import (
     MOTIONS,
@@ -55,10 +54,13 @@ def test_keeps_the_contract_from_a_corner(name: str, corner: tuple[float, float]
 
 
 class Broken:
-    """The random motion with one fault."""
+    """A motion with one fault."""
 
     def __init__(self, fault: str) -> None:
-        self._motion, self._fault = motion_named("random", 0.02), fault
+        self._motion, self._fault = (
+            motion_named("x" if fault == "anywhere" else "random", 0.019 if fault == "lazy" else 0.02),
+            fault,
+        )
         self._calls = 0
         self.speed_mps = 0.02
 
@@ -86,17 +88,12 @@ class Broken:
             table[10:, 1] += 0.004 * np.sign(region.centre_m[0] - table[10:, 1])
         if self._fault == "slow":
             table[:, 6] *= 0.98
-        if self._fault == "leaks":
-            table[:, 1] += 0.0
+        if self._fault == "hurries":
             table[5, 6] += 0.2
-        if self._fault == "rises":
-            return Tilted(table, plan.height_m, plan.duration_s, plan.chances_s)
-        if self._fault == "velocity":
-            return Backwards(table, plan.height_m, plan.duration_s, plan.chances_s)
-        return dataclasses.replace(plan, table=table)
+        return BROKEN_PLANS.get(self._fault, Trajectory)(table, plan.height_m, plan.duration_s, plan.chances_s)
 
 
-class Tilted(Trajectory):
+class Rising(Trajectory):
     def position(self, t):
         return super().position(t) + np.multiply.outer(np.asarray(t), [0.0, 0.0, 1e-4])
 
@@ -106,16 +103,42 @@ class Backwards(Trajectory):
         return -super().velocity(t)
 
 
-FAULTS = [
-    "unseeded", "greedy", "duration", "writes", "anywhere", "jumps", "slow", "leaks", "rises", "velocity", "negative",
-    "limit",
-]  # fmt: skip
+class Counting(Trajectory):
+    def distance(self, t):
+        return 0.97 * super().distance(t)
+
+
+class Beside(Trajectory):
+    def position(self, t):
+        return super().position(t) + (1e-10 if np.ndim(t) else 0.0)
+
+
+BROKEN_PLANS = {"rises": Rising, "velocity": Backwards, "distance": Counting, "beside": Beside}
+
+
+FAULTS = {
+    "unseeded": "the same seed gives the same motion",
+    "greedy": "takes the same from its generator",
+    "duration": "a longer plan continues a shorter one",
+    "writes": "the start is not written to",
+    "anywhere": "never leaves the region",
+    "jumps": "never jumps",
+    "hurries": "never jumps",
+    "slow": "never jumps",
+    "rises": "its height stays",
+    "velocity": "velocity is the derivative",
+    "distance": "distance is the way travelled",
+    "lazy": "the mean speed is the commanded one",
+    "beside": "what is asked beside",
+    "negative": "DID NOT RAISE",
+    "limit": "DID NOT RAISE",
+}
 
 
 @pytest.mark.usefixtures("as_user")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_contract_rejects_a_broken_motion(fault: str):
-    with pytest.raises((AssertionError, pytest.fail.Exception)):
+    with pytest.raises((AssertionError, pytest.fail.Exception), match=FAULTS[fault]):
         check_motion(Broken(fault), START.copy(), REGION)
 
 
