@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
+
 from golden_files import Golden
 from memory_source import memory_dataset, synthetic_demos
-
 from sido import ChunkSampler, Counterfactual
 from sido.augment import UniformLength
 from sido.demos import ACTION_SPECS

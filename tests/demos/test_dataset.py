@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from memory_source import memory_dataset, synthetic_demos
 
+from memory_source import memory_dataset, synthetic_demos
 from sido.demos import ACTION_SPECS, DemoDataset, Grasp, create_dataset, open_dataset, summarise, to_absolute
 from sido.demos.dataset import OBJECT_FROM_GRASP
 from sido.demos.formats import FORMATS, format_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,59 +98,50 @@ def _is_hdf5(path: Path) -> bool:
     return path.is_file() and path.suffix in (".hdf5", ".h5")
 
 
-def _open_robomimic(path: Path, hints: Hints) -> DemoSource:
-    from sido.demos.robomimic import RobomimicSource
+def _opens(module: str, name: str) -> Callable[[Path, Hints], DemoSource]:
+    """A reader whose module, with the libraries of its format, is imported when a dataset is opened."""
 
-    return RobomimicSource(path, hints)
+    def open_source(path: Path, hints: Hints) -> DemoSource:
+        return getattr(importlib.import_module(module), name)(path, hints)
 
-
-def _create_robomimic(path: Path, info: DatasetInfo, overwrite: bool) -> DemoWriter:
-    from sido.demos.robomimic import RobomimicWriter
-
-    return RobomimicWriter(path, info, overwrite=overwrite)
+    return open_source
 
 
-def _open_lerobot(path: Path, hints: Hints) -> DemoSource:
-    from sido.demos.lerobot import LeRobotSource
+def _creates(module: str, name: str, **options: bool) -> Callable[[Path, DatasetInfo, bool], DemoWriter]:
+    """The same for a writer."""
 
-    return LeRobotSource(path, hints)
+    def create_writer(path: Path, info: DatasetInfo, overwrite: bool) -> DemoWriter:
+        return getattr(importlib.import_module(module), name)(path, info, overwrite=overwrite, **options)
 
-
-def _create_lerobot(path: Path, info: DatasetInfo, overwrite: bool) -> DemoWriter:
-    from sido.demos.lerobot import LeRobotWriter
-
-    return LeRobotWriter(path, info, overwrite=overwrite)
+    return create_writer
 
 
-def _create_lerobot_video(path: Path, info: DatasetInfo, overwrite: bool) -> DemoWriter:
-    from sido.demos.lerobot import LeRobotWriter
-
-    return LeRobotWriter(path, info, overwrite=overwrite, video=True)
-
-
-def _open_zarr(path: Path, hints: Hints) -> DemoSource:
-    from sido.demos.replay_buffer import ReplayBufferSource
-
-    return ReplayBufferSource(path, hints)
-
-
-def _create_zarr(path: Path, info: DatasetInfo, overwrite: bool) -> DemoWriter:
-    from sido.demos.replay_buffer import ReplayBufferWriter
-
-    return ReplayBufferWriter(path, info, overwrite=overwrite)
-
-
-def _open_droid(path: Path, hints: Hints) -> DemoSource:
-    from sido.demos.droid import DroidSource
-
-    return DroidSource(path, hints)
-
+_ROBOMIMIC, _LEROBOT, _ZARR = "sido.demos.robomimic", "sido.demos.lerobot", "sido.demos.replay_buffer"
 
 FORMATS: dict[str, Format] = {
-    "lerobot": Format("LeRobot v3.0 or v2.1", _is_lerobot, _open_lerobot, _create_lerobot),
-    "lerobot-video": Format("LeRobot v3.0 with videos", lambda _path: False, _open_lerobot, _create_lerobot_video),
-    "zarr": Format("diffusion_policy zarr", _is_zarr, _open_zarr, _create_zarr, (".zarr", ".zarr.zip")),
-    "droid": Format("DROID", _is_droid, _open_droid),
-    "robomimic": Format("robomimic HDF5", _is_hdf5, _open_robomimic, _create_robomimic, (".hdf5", ".h5")),
+    "lerobot": Format(
+        "LeRobot v3.0 or v2.1", _is_lerobot, _opens(_LEROBOT, "LeRobotSource"), _creates(_LEROBOT, "LeRobotWriter")
+    ),
+    "lerobot-video": Format(
+        "LeRobot v3.0 with videos",
+        lambda _path: False,  # read as "lerobot"
+        _opens(_LEROBOT, "LeRobotSource"),
+        _creates(_LEROBOT, "LeRobotWriter", video=True),
+    ),
+    "zarr": Format(
+        "diffusion_policy zarr",
+        _is_zarr,
+        _opens(_ZARR, "ReplayBufferSource"),
+        _creates(_ZARR, "ReplayBufferWriter"),
+        (".zarr", ".zarr.zip"),
+    ),
+    "droid": Format("DROID", _is_droid, _opens("sido.demos.droid", "DroidSource")),
+    "robomimic": Format(
+        "robomimic HDF5",
+        _is_hdf5,
+        _opens(_ROBOMIMIC, "RobomimicSource"),
+        _creates(_ROBOMIMIC, "RobomimicWriter"),
+        (".hdf5", ".h5"),
+    ),
 }
 """By the name that `--format` takes, in the order in which a path is tried."""
