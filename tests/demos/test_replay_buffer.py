@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import pickle
 import re
 import shutil
 import subprocess
@@ -22,6 +23,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from memory_source import memory_dataset, synthetic_demos
+from sido.demos import create_dataset, open_dataset
 from sido.demos.action_spec import ACTION_SPECS, ActionSpec
 from sido.demos.demo import Demo, Grasp
 from sido.demos.frames import Frames
@@ -585,3 +588,29 @@ except ImportError as error:
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert re.match(rf"({re.escape(str(path))}: )?{said}, which is not installed", found)
     assert found.endswith("to mend it: pip install 'sido[data]'\n")
+
+
+@pytest.mark.parametrize("place", ["compressor", "filters"])
+@pytest.mark.parametrize("dtype", ["<f4", "|O"])
+def test_a_pickle_in_a_zarr_is_refused_and_never_loaded(tmp_path: Path, place: str, dtype: str) -> None:
+    path = tmp_path / "evil.zarr"
+    with create_dataset(path, memory_dataset(synthetic_demos(1)).info) as writer:
+        writer.write(synthetic_demos(1)[0])
+    folder, witness = path / "data" / "action", tmp_path / "witness"
+    header = json.loads((folder / ".zarray").read_text())
+    pickled = {"id": "pickle", "protocol": 5}
+    header |= {
+        "dtype": dtype,
+        "filters": None,
+        "compressor": None,
+        place: pickled if place == "compressor" else [pickled],
+    }
+    (folder / ".zarray").write_text(json.dumps(header))
+    payload = f"cposix\nmkdir\n(V{witness}\ntR."  # protocol 0, by hand: loading it makes a folder
+    pickle.loads(payload.encode())
+    witness.rmdir()
+    for chunk in folder.glob("[0-9]*"):
+        chunk.write_text(payload)
+    with pytest.raises(DataError, match="cannot be read as zarr"), open_dataset(path) as dataset:
+        dataset[0]
+    assert not witness.exists()

@@ -143,9 +143,16 @@ def test_an_interrupted_store_leaves_nothing(tmp_path: Path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_cameras_name_is_no_path(tmp_path: Path):
+    demos = [dataclasses.replace(demo, images={"../../x": demo.images["agentview"]}) for demo in DEMOS[:2]]
+    store = FrameStore.of(memory_dataset(demos), folder=tmp_path / "deep" / "frames")
+    assert [path.name for path in tmp_path.iterdir()] == ["deep"]
+    np.testing.assert_array_equal(store.read("../../x", np.array([3])), demos[0].images["../../x"][3:4])
+
+
 def test_a_damaged_store_is_named(tmp_path: Path):
     store = FrameStore.of(memory_dataset(DEMOS), folder=tmp_path / "frames")
-    (store.folder / "agentview.u8").write_bytes(b"short")
+    (store.folder / "camera_0.u8").write_bytes(b"short")
     with pytest.raises(DataError, match="the image cache is damaged"):
         FrameStore(store.folder)
 

@@ -42,8 +42,8 @@ class FrameStore:
             self._first: dict[str, int] = index["first"]
             shapes = {camera: (int(n), int(h), int(w), 3) for camera, (n, h, w) in index["shapes"].items()}
             self._maps = {
-                camera: np.memmap(folder / f"{camera}.u8", dtype=np.uint8, mode="r", shape=shape)
-                for camera, shape in shapes.items()
+                camera: np.memmap(folder / _file_name(number), dtype=np.uint8, mode="r", shape=shape)
+                for number, (camera, shape) in enumerate(shapes.items())
             }
         except (OSError, ValueError, KeyError) as error:
             raise DataError("the image cache is damaged", file=folder, found=error, fix="delete the folder") from error
@@ -87,6 +87,10 @@ class FrameStore:
         return np.asarray(self._maps[camera][rows])
 
 
+def _file_name(camera_number: int) -> str:
+    return f"camera_{camera_number}.u8"  # not by the camera's name: a dataset may call one "../x"
+
+
 def _fingerprint(dataset: DemoDataset) -> str:
     """A name that changes whenever the files, the demonstrations or the cameras do."""
     path = dataset.path.resolve()
@@ -103,7 +107,7 @@ def _build(dataset: DemoDataset, folder: Path, progress: Progress) -> None:
     with atomic_path(folder) as partial:
         partial.mkdir()
         for demo in dataset.each(progress):
-            for camera in dataset.info.cameras:
+            for number, camera in enumerate(dataset.info.cameras):
                 frames = demo.images[camera]
                 size = sizes.setdefault(camera, frames.shape[1:3])
                 if frames.shape[1:3] != size:
@@ -111,8 +115,8 @@ def _build(dataset: DemoDataset, folder: Path, progress: Progress) -> None:
                         "images of one camera differ in size", file=dataset.path, demo=demo.name, field=camera,
                         found=frames.shape[1:3], expected=size,
                     )  # fmt: skip
-                with (partial / f"{camera}.u8").open("ab") as file:
+                with (partial / _file_name(number)).open("ab") as file:
                     for start in range(0, len(frames), _BLOCK):
                         file.write(frames[start : start + _BLOCK].tobytes())
-        shapes = {camera: (sum(lengths), *size) for camera, size in sizes.items()}
+        shapes = {camera: (sum(lengths), *sizes[camera]) for camera in dataset.info.cameras}
         (partial / "index.json").write_text(json.dumps({"first": first, "shapes": shapes}))
