@@ -1,0 +1,75 @@
+"""Where MuJoCo draws when there is no screen: EGL or OSMesa, whichever works here.
+
+MuJoCo's own choice is made by `MUJOCO_GL` before its first import, and robosuite sets that variable to `egl` whether
+or not EGL works. Here the context is made directly, when the first camera is, whatever was imported before.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Protocol, runtime_checkable
+
+from sido.errors import SidoError
+from sido.sim.cameras.egl import EglContext
+from sido.sim.cameras.gl_library import NoContextError
+from sido.sim.cameras.osmesa import OSMesaContext
+
+__all__ = ["PACKAGES", "GLContext", "thread_context"]
+
+PACKAGES = "libegl1 libosmesa6 libgl1"
+"""What to install, as Debian and Ubuntu call it."""
+
+BACKENDS: dict[str, Callable[[], GLContext]] = {"egl": EglContext, "osmesa": OSMesaContext}
+"""In the order in which they are tried: EGL knows graphics cards."""
+
+
+@runtime_checkable
+class GLContext(Protocol):
+    """An OpenGL context of one thread."""
+
+    name: str
+
+    def make_current(self) -> None: ...
+
+
+class _Contexts(threading.local):
+    context: GLContext | None = None
+
+
+_here = _Contexts()
+_choice: list[str] = []  # MuJoCo looks up OpenGL's functions once in a process: what worked first is used ever after
+
+
+def thread_context() -> GLContext:
+    """This thread's context, made when it is first asked for and kept: all cameras of a thread share it.
+
+    `MUJOCO_GL` set to `egl` or `osmesa` says which to try first.
+
+    Raises:
+        SidoError: there is neither, why, and what to install.
+    """
+    if _here.context is None:
+        _here.context = _open(_choice or _order())
+        _choice[:] = [_here.context.name]
+    return _here.context
+
+
+def _order() -> list[str]:
+    wish = os.environ.get("MUJOCO_GL", "").strip().lower()
+    return sorted(BACKENDS, key=lambda name: name != wish)  # a stable sort: the rest keep their order
+
+
+def _open(names: list[str]) -> GLContext:
+    reasons: list[str] = []
+    for name in names:
+        try:
+            return BACKENDS[name]()
+        except NoContextError as error:
+            reasons.append(f"{name}: {error}")
+    raise SidoError(
+        "images cannot be rendered on this machine: it has neither EGL nor OSMesa",
+        found=" | ".join(reasons),
+        fix=f"sudo apt-get install {PACKAGES}",
+    )

@@ -1,0 +1,1 @@
+from mujoco.introspect import ast_nodes as ast_nodes

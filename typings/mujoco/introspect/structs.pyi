@@ -1,0 +1,3 @@
+from mujoco.introspect.ast_nodes import StructDecl
+
+STRUCTS: dict[str, StructDecl]

@@ -1,0 +1,3 @@
+from typing import Any
+
+def make(env_name: str, **settings: Any) -> Any: ...

@@ -1,0 +1,3 @@
+from typing import Any
+
+def load_composite_controller_config(*, controller: str, robot: str) -> dict[str, Any]: ...

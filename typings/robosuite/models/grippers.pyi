@@ -1,0 +1,3 @@
+from typing import Any
+
+GRIPPER_MAPPING: dict[str | None, type[Any]]
