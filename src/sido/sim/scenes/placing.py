@@ -15,7 +15,11 @@ __all__ = ["object_position", "object_upness", "with_object"]
 
 
 def with_object(
-    scene: Scene, qpos: Float[Array, "nq"], name: str, position_m: Sequence[float] | Float[Array, "3"], yaw_rad: float = 0.0
+    scene: Scene,
+    qpos: Float[Array, "nq"],
+    name: str,
+    position_m: Sequence[float] | Float[Array, "3"],
+    yaw_rad: float = 0.0,
 ) -> Float[Array, "nq"]:
     """A copy of `qpos` in which the object stands upright at a place."""
     placed = qpos.copy()
