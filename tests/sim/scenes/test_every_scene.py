@@ -82,11 +82,10 @@ def test_nothing_penetrates_anything_at_the_start(played: tuple[ModuleType, Scen
         assert all(moving & {int(contact.geom1), int(contact.geom2)} for contact in data.contact)
 
 
+@pytest.mark.parametrize("played", ["mug", "gantry"], indirect=True)  # the peach stands on nothing
 def test_a_body_in_the_way_would_be_noticed(played: tuple[ModuleType, Scene]):
     """The test above can fail: an object that is 5 mm too low penetrates what it stands on."""
     module, scene = played
-    if module is peachtree:
-        pytest.skip("it hangs")
     qpos = starts(module, scene, 1)[0]
     qpos[scene[module.MOVING].qpos_address + 2] -= 0.005
     assert min(contact.dist for contact in data_at(scene, qpos).contact) < -1e-3
@@ -107,13 +106,18 @@ def test_the_hand_holds_its_rest_posture(played: tuple[ModuleType, Scene], make_
 
 
 def test_the_hand_reaches_every_corner_of_the_region(played: tuple[ModuleType, Scene], make_hand: MakeHand):
+    """And comes to rest there. It takes its time: robosuite's controller decouples position from rotation, so that a
+    motion of both at once rings, the longer the more the arm is stretched out. With `e` the least eigenvalue of
+    `J M^-1 J^T diag(L_pos, L_rot)`, its frequency is `sqrt(kp e)` and its damping ratio `sqrt(e)`: 2 s and 0.25 in the
+    corners, so that 4 s leave under 5 % of it. At `e = 0.002` (11 s, 0.05), which is out of reach, this fails.
+    """
     module, scene = played
     qpos = starts(module, scene, 1)[0]
     qpos[scene[module.MOVING].qpos_address :][:3] = (5.0, 5.0, 0.1)  # out of the way
     hand = make_hand(scene, qpos, module.MOVING, pitch_rad=getattr(module, "APPROACH_PITCH_RAD", 0.0))
     (x_low, y_low), (x_high, y_high) = module.REGION.low_m, module.REGION.high_m
     for x, y in ((x_low, y_low), (x_low, y_high), (x_high, y_high), (x_high, y_low)):
-        hand.go((x, y, module.REST_HEIGHT_M)).stay(8)
+        hand.go((x, y, module.REST_HEIGHT_M)).stay(72)
         np.testing.assert_allclose(hand.position, (x, y, module.REST_HEIGHT_M), atol=4e-3)
 
 
@@ -143,11 +147,10 @@ def test_what_is_seen_neither_weighs_nor_collides(played: tuple[ModuleType, Scen
     assert 0.03 < model.body_mass[body] < 0.2
 
 
+@pytest.mark.parametrize("played", ["gantry", "peachtree"], indirect=True)
 def test_carriers_change_no_trajectory(played: tuple[ModuleType, Scene], make_hand: MakeHand):
     """The physics is the same to the last bit, wherever the pictures of stage and tree are."""
     module, scene = played
-    if not hasattr(module, "carriers"):
-        pytest.skip("nothing carries a mug")
     qpos = starts(module, scene, 1)[0]
     hands = [make_hand(scene, qpos, module.MOVING) for _ in range(2)]
     for step in range(20):

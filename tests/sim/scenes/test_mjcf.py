@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, fromstring, tostring
 import mujoco
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sido.errors import SettingError
@@ -132,6 +132,9 @@ def test_light_needs_a_world():
         light_from(fromstring("<mujoco/>"), (0.0, 0.0, 1.0))
 
 
-@given(st.lists(st.floats(-1e3, 1e3), min_size=1, max_size=5))
+@given(st.lists(st.floats(-1e3, 1e3), min_size=3, max_size=3))
+@example([0.0, 5e-324, -1e-310])
 def test_numbers_are_read_back(values: list[float]):
+    model = mujoco.MjModel.from_xml_string(f"<mujoco><worldbody><body pos='{numbers(values)}'/></worldbody></mujoco>")
+    np.testing.assert_allclose(model.body_pos[1], values, rtol=1e-8, atol=1e-12)
     np.testing.assert_allclose(np.array(numbers(values).split(), dtype=np.float64), values, rtol=1e-8, atol=1e-12)

@@ -126,8 +126,9 @@ def put_mug_down(hand: Hand, scene: Scene) -> None:
 
 def shut_drawer(hand: Hand, scene: Scene) -> None:
     bar = mug.handle(scene, hand.qpos)
-    hand.go(bar + by(0, -0.06, 0.12)).go(bar + by(0, -0.05, 0))
-    hand.close().go(hand.goal + by(0, 0.19, 0)).go(hand.goal - by(0, 0.05, 0))
+    hand.go(bar + by(0, -0.05, 0.12)).close()  # the open hand is 12 cm across: it would come down on the bar
+    hand.go(bar + by(0, -0.05, 0))
+    hand.go(hand.goal + by(0, 0.19, 0)).go(hand.goal - by(0, 0.05, 0))
 
 
 @pytest.mark.parametrize(("x", "y", "yaw"), [(0.05, -0.2, 0.3), (-0.14, -0.11, math.pi / 2), (0.14, -0.24, 4.0)])

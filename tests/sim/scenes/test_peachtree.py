@@ -108,13 +108,19 @@ def test_a_hand_picks_it_holds_it_and_drops_it(peach_scene: Scene, make_hand: Ma
     assert peachtree.succeeded(peach_scene, hand.qpos, np.array(hand.held))
 
 
-def test_a_touch_with_one_finger_does_not_pull_it_off(peach_scene: Scene, make_hand: MakeHand):
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_touch_with_one_finger_does_not_pull_it_off(peach_scene: Scene, make_hand: MakeHand, side: int):
+    """The hand is 5 mm off to one side, so that one pad meets the peach while the other has a centimetre to go."""
     hand = hand_at(make_hand, peach_scene, 0.0)
     start = hand.object
-    hand.go(start + along_the_hand(0.12) + by(0, 0.045, 0)).go(start + by(0, 0.045, 0))  # one finger inside the peach
-    hand.close()
-    assert bool(hand.stepper.touched("left_pad")[0]) != bool(hand.stepper.touched("right_pad")[0])
+    beside = start + by(0, side * 0.005, 0)
+    hand.go(beside + along_the_hand(0.12)).go(beside - along_the_hand(0.005)).stay(20)
+    hand.gripper = 1.0
+    hand.stay(2)
+    assert bool(hand.stepper.touched("right_pad")[0]) == (side > 0)
+    assert bool(hand.stepper.touched("left_pad")[0]) == (side < 0)
     assert hand.hung_at is not None
+    hand.open()
     np.testing.assert_allclose(hand.object, start, atol=1e-12)
 
 

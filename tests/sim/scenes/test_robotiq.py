@@ -90,7 +90,7 @@ def test_robosuites_own_needs_mending():
 
 
 def test_another_gripper_is_refused():
-    with pytest.raises(SettingError, match="knuckle_joint"):
+    with pytest.raises(SettingError, match="gripper0_right_finger_joint: this is not robosuite's Robotiq"):
         mend_robotiq(fromstring("<mujoco><worldbody/></mujoco>"))
     with pytest.raises(SettingError, match="robot0_eye_in_hand"):
         mount_wrist_camera(fromstring("<mujoco><worldbody/></mujoco>"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, final
@@ -182,8 +183,8 @@ def light_from(root: Element, position_m: Sequence[float], *, brightness: float 
 
 
 def numbers(values: Sequence[float]) -> str:
-    """As MJCF writes a vector."""
-    return " ".join(f"{value:.9g}" for value in values)
+    """As MJCF writes a vector; MuJoCo refuses to read subnormal numbers, which are 0 to anybody else."""
+    return " ".join(f"{value if abs(value) >= sys.float_info.min else 0.0:.9g}" for value in values)
 
 
 def _about_z(angle_rad: float) -> tuple[float, float, float, float]:

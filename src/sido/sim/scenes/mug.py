@@ -48,9 +48,10 @@ REST_HEIGHT_M = TABLE_M + MUG_HEIGHT_M / 2
 """Of the mug's origin, the middle of its body; world frame."""
 X_M, Y_M = (-0.15, 0.15), (-0.25, -0.10)
 """Where the mug is drawn from: MimicGen's D0."""
-REGION = Region((0.0, -0.18), (0.30, 0.25))
-"""Where it moves; world frame. The paper's 25 x 25 cm, widened along x to hold every start. The open drawer ends short
-of it, and the hand that opens it passes above the mug."""
+REGION = Region((0.0, -0.155), (0.30, 0.25))
+"""Where it moves; world frame. The paper's 25 x 25 cm, widened along x to hold every start. The open drawer ends just
+short of it, and the hand that opens it passes above the mug: so near that the arm, which points down, is nowhere
+stretched out (at x = 0.15, y = -0.305 it nearly is, and the hand rings about its goal with a period of 11 s)."""
 GRIP_DEPTH_M = 0.015
 """How far below the mug's rim the grip site is to close: the fingers stay above the mug's handle, and the palm above
 the cabinet while the mug is put down."""
