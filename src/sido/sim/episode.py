@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import final
 
 import numpy as np
@@ -33,12 +34,21 @@ class Episode:
         settings: How it is played.
         seed: 0 or more.
         substeps: Physics steps in a control step.
+        start_m: Where the moving object begins, x and y, base frame; where the task draws it, if not given.
 
     Raises:
-        SettingError: the motion finds no way from any placement.
+        SettingError: the motion finds no way from any placement; a start outside of the region.
     """
 
-    def __init__(self, task: Task, settings: EnvironmentSettings, seed: int, *, substeps: int) -> None:
+    def __init__(
+        self,
+        task: Task,
+        settings: EnvironmentSettings,
+        seed: int,
+        *,
+        substeps: int,
+        start_m: tuple[float, float] | None = None,
+    ) -> None:
         streams = np.random.SeedSequence(seed).spawn(4)
         arm_rng, placement_rng, motion_rng, estimate_rng = map(np.random.default_rng, streams)
         self.seed = seed
@@ -56,7 +66,14 @@ class Episode:
             hangs=task.hangs,
         )
         arm, moving = task.scene.arm, task.scene[task.moving]
-        self.qpos = _place(task, settings, placement_rng, self.object)
+        if start_m is not None and not task.region.contains(np.array(start_m)):
+            raise SettingError(
+                f"the object of {task.name!r} cannot begin outside of its region",
+                field="start_m",
+                found=start_m,
+                expected=f"{task.region.low_m} to {task.region.high_m}",
+            )
+        self.qpos = _place(task, settings, placement_rng, self.object, start_m)
         """MuJoCo's positions at its beginning."""
         self.qpos[arm.joint_qpos] += settings.arm_noise_rad * arm_rng.standard_normal(arm.joints)
         self.qvel = np.zeros(task.scene.model.nv)
@@ -78,17 +95,27 @@ def obstacle_in(task: Task, settings: EnvironmentSettings, qpos: Float[Array, "n
 
 
 def _place(
-    task: Task, settings: EnvironmentSettings, rng: np.random.Generator, thing: MovingObject
+    task: Task,
+    settings: EnvironmentSettings,
+    rng: np.random.Generator,
+    thing: MovingObject,
+    start_m: tuple[float, float] | None,
 ) -> Float[Array, "nq"]:
     """A beginning from which the object has somewhere to go; the obstacle stands where its rule wants it."""
     for _ in range(_MOST_PLACEMENTS):
         qpos = task.place(rng)
+        if start_m is not None:
+            address = task.scene[task.moving].qpos_address
+            height = _pose(task, task.moving, qpos).position[2]
+            qpos[address : address + 3] = task.scene.arm.base_pose.apply(np.array([*start_m, height]))
         obstacle = obstacle_in(task, settings, qpos)
         if obstacle is not None and task.obstacle is not None:
             obstacle = obstacle.placed(task.region)
             address = task.scene[task.obstacle].qpos_address
             height = _pose(task, task.obstacle, qpos).position[2]
             qpos[address : address + 3] = task.scene.arm.base_pose.apply(np.array([*obstacle.position_m, height]))
+            if start_m is not None and math.dist(start_m, obstacle.position_m) < settings.clearance_m:
+                continue
         try:
             thing.start(_pose(task, task.moving, qpos), obstacle)
         except NoRoomError:

@@ -86,7 +86,8 @@ def scene_of(environment: Any) -> Scene:
     """What a robosuite environment is made of, compiled anew: the environment's own model stays its own."""
     with silence():
         xml: str = environment.edit_model_xml(environment.model.get_xml())
-    model = mujoco.MjModel.from_xml_string(_with_little_memory(xml))
+    xml = _with_little_memory(xml)
+    model = mujoco.MjModel.from_xml_string(xml)
     # robosuite hides its coloured sites and markers after it has compiled the model.
     model.site_rgba[:] = environment.sim.model._model.site_rgba
     objects = {
@@ -99,6 +100,7 @@ def scene_of(environment: Any) -> Scene:
         home_qpos=np.array(environment.sim.data.qpos),
         objects=objects,
         table=(environment.sim.model.geom_name2id("table_collision"),),
+        mjcf=xml,
     )
 
 

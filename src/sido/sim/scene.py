@@ -30,6 +30,8 @@ class Scene:
     objects: dict[str, FreeObject]
     table: tuple[int, ...]
     """Geoms that objects lie on."""
+    mjcf: str = ""
+    """What the model was compiled from; meshes are named by this machine's paths."""
 
     def __getitem__(self, name: str) -> FreeObject:
         """The object of that name.

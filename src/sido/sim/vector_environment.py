@@ -231,12 +231,19 @@ class VectorEnvironment:
 
     # --- what it does
 
-    def reset(self, seeds: Sequence[int], envs: Sequence[int] | None = None) -> Observation:
+    def reset(
+        self,
+        seeds: Sequence[int],
+        envs: Sequence[int] | None = None,
+        *,
+        starts_m: Sequence[tuple[float, float] | None] | None = None,
+    ) -> Observation:
         """Begin new episodes.
 
         Args:
             seeds: Of the episodes: they alone decide where things are, how the object moves, and all noise.
             envs: In which environments; in all, if not given.
+            starts_m: Where in the region the moving object begins, x and y, base frame; None leaves it to the task.
 
         Returns:
             The observation of all environments.
@@ -256,7 +263,11 @@ class VectorEnvironment:
                     "not a seed", field=f"seed of environment {i}", found=seed, expected="0 or more, below 2^63"
                 )
         substeps = self._stepper.substeps
-        fresh = [Episode(self.task, self.settings, int(seed), substeps=substeps) for seed in seeds]
+        starts = [None] * len(seeds) if starts_m is None else starts_m
+        fresh = [
+            Episode(self.task, self.settings, int(seed), substeps=substeps, start_m=start)
+            for seed, start in zip(seeds, starts, strict=True)
+        ]
         for i, episode in zip(which, fresh, strict=True):
             self._episodes[i] = episode
             self._stepper.reset(i, episode.qpos, episode.qvel)
@@ -278,7 +289,7 @@ class VectorEnvironment:
         if spec.kind == "absolute":
             resting[:, :3] = self._state.eef_position if spec.frame == "world" else self._state.base_eef_position
         commands = controller_commands(checked, spec, live, resting)
-        self._stepper.step(commands, self._drive(live))
+        self._stepper.step(commands, self._drive(live), live)
         self._keep(_merged(live, self._read_state(), self._state))
         for i in np.flatnonzero(live):
             episodes[i].steps += 1

@@ -245,3 +245,18 @@ def test_resets_that_cannot_be(make_stepper: MakeStepper, scene: Scene):
     assert stepper.fault_reason(0) == "the state diverged"
     stepper.reset(0, home)
     assert stepper.fault_reason(0) is None
+
+
+def test_those_that_rest_stay_as_they_are_and_do_not_matter(make_stepper: MakeStepper, scene: Scene):
+    actions = rough_actions(3)
+    whole, part = make_stepper(envs=ENVS), make_stepper(envs=ENVS)
+    active = np.array([True, False, True, True, False])
+    for step, action in enumerate(actions):
+        before = {name: np.array(getattr(part, name)) for name in REPORTS}
+        whole.step(action, drive_of(whole, scene, step))
+        part.step(action, drive_of(part, scene, step), active if step > 3 else None)
+        for name in REPORTS:
+            np.testing.assert_array_equal(getattr(part, name)[active], getattr(whole, name)[active], err_msg=name)
+            if step > 3:
+                np.testing.assert_array_equal(getattr(part, name)[~active], before[name][~active], err_msg=name)
+    assert part.time_s[~active] == pytest.approx(4 / 20), "their time stands still"

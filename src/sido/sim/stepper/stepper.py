@@ -229,17 +229,22 @@ class Stepper:
             fleet.faults[i] = NOT_FINITE
             raise SettingError("beyond what mujoco simulates", field=place, expected="numbers below 1e10")
 
-    def step(self, actions: Float[Array, "N A"], drive: Drive | None = None) -> None:
+    def step(
+        self, actions: Float[Array, "N A"], drive: Drive | None = None, active: Bool[Array, "N"] | None = None
+    ) -> None:
         """One control step of every environment that has no fault.
 
         Args:
             actions: `[position 3, axis-angle 3, gripper 1]` as `osc` says; above 0 the gripper closes.
             drive: Where the driven object goes; without one, it is free everywhere.
+            active: Which environments are stepped; all, if not given. The others cost nothing, and what is reported
+                of them is what was.
         """
         actions = self._checked(actions)
         course = self._still if drive is None else self._course(drive)
         self._fleet.driven[:] = False if drive is None else drive.active
-        waiting = deque(range(len(self)))  # its popleft is safe among threads
+        stepped = range(len(self)) if active is None else np.flatnonzero(active).tolist()
+        waiting = deque(stepped)  # its popleft is safe among threads
 
         def work() -> None:
             while True:
