@@ -13,7 +13,7 @@ from sido.arrays import Array, FloatArray
 from sido.geometry import Pose, quat_about_z, quat_multiply
 from sido.sim.tasks import TaskState
 
-__all__ = ["Goal", "Sight", "downward", "yaw_of"]
+__all__ = ["Goal", "Sight", "downward", "hand_yaw", "planar", "up", "yaw_of"]
 
 
 class Goal(NamedTuple):
@@ -82,6 +82,12 @@ def planar(vectors: Float[Array, "N 3"]) -> Float[Array, "N"]:
     return np.sqrt(vectors[:, 0] ** 2 + vectors[:, 1] ** 2)
 
 
+def up(height_m: float | Float[Array, "N"]) -> Float[Array, "*N 3"]:
+    """So far upwards."""
+    height = np.asarray(height_m)
+    return np.stack([np.zeros_like(height), np.zeros_like(height), height], axis=-1)
+
+
 def downward(yaw_rad: float | FloatArray = 0.0) -> FloatArray:
     """The hand pointing straight down, its x axis at `yaw_rad` from the base's y axis; 0 is how it comes from home."""
     return quat_multiply(quat_about_z(yaw_rad), np.array((0.0, math.sqrt(0.5), math.sqrt(0.5), 0.0)))
@@ -91,3 +97,8 @@ def yaw_of(quat_wxyz: Float[Array, "*batch 4"]) -> FloatArray:
     """The angle about z, in (-pi, pi], of the turned x axis; of a thing that stands upright, its yaw."""
     w, x, y, z = (quat_wxyz[..., k] for k in range(4))
     return np.arctan2(2 * (x * y + w * z), 1 - 2 * (y * y + z * z))
+
+
+def hand_yaw(quat_wxyz: Float[Array, "*batch 4"]) -> FloatArray:
+    """What `downward` was given, in (-pi, pi]; of a tilted hand, about that."""
+    return (yaw_of(quat_wxyz) + math.pi / 2) % (2 * math.pi) - math.pi

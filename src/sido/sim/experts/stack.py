@@ -7,14 +7,17 @@ from jaxtyping import Bool, Float
 
 from sido.arrays import Array
 from sido.sim.experts.expert import ExpertSettings
-from sido.sim.experts.sight import Goal, Sight, downward
-from sido.sim.experts.stages import Script, Stage
+from sido.sim.experts.sight import Goal, Sight, downward, hand_yaw, planar, up
+from sido.sim.experts.stages import Script, Stage, is_held, is_let_go, never
 from sido.sim.vector_environment import VectorEnvironment
 
 __all__ = ["stack_expert"]
 
 OVER_M, LIFT_M, ACROSS_M, AWAY_M = 0.07, 0.10, 0.06, 0.08
 """Heights: over the cube before the grasp, after it, over the place for the cube, and over the stacked cube."""
+FINGER_M, ROOM_M = 0.048, 0.046
+"""From the hand's middle to an open finger's, along the hand's y axis; from there to cubeB's middle, so that a finger
+comes down beside it."""
 
 
 def stack_expert(world: VectorEnvironment, settings: ExpertSettings) -> Script:
@@ -22,43 +25,67 @@ def stack_expert(world: VectorEnvironment, settings: ExpertSettings) -> Script:
     return Script(world, STAGES, settings)
 
 
-def _up(height_m: float | Float[Array, "N"]) -> Float[Array, "*N 3"]:
-    height = np.asarray(height_m)
-    return np.stack([np.zeros_like(height), np.zeros_like(height), height], axis=-1)
-
-
 def _grasp(sight: Sight) -> Float[Array, "N 3"]:
     return sight.thing.position + sight.grasp_offset
 
 
+def _turned(sight: Sight) -> Float[Array, "N 4"]:
+    """Straight down as the hand comes from home; turned by as much as lets the fingers miss a cubeB that is near.
+
+    The yaw does not follow the cube's own: a hand grasps it any way, and a policy that sees no yaw can learn it.
+    A finger at the angle `a` from the line between the cubes, which are `d` apart, misses cubeB if
+    `d^2 + f^2 - 2 d f |cos a| >= r^2`.
+    """
+    beside = sight.base_from_world.apply(sight.state.position("cubeB")) - _grasp(sight)
+    apart = np.maximum(planar(beside), 1e-6)
+    least = np.arccos(np.minimum((apart**2 + FINGER_M**2 - ROOM_M**2) / (2 * apart * FINGER_M), 1.0))
+    line = np.arctan2(beside[:, 1], beside[:, 0])
+    straight, now = _axis_angle(-line), _axis_angle(hand_yaw(sight.hand.quat_wxyz) - line)
+    side = np.where(now < 0.0, -1.0, 1.0)
+    return downward(np.where(np.abs(straight) < least, side * least - straight, 0.0))
+
+
+def _axis_angle(angle_rad: Float[Array, "N"]) -> Float[Array, "N"]:
+    """Of an axis, which has no direction: in [-pi/2, pi/2)."""
+    return (angle_rad + np.pi / 2) % np.pi - np.pi / 2
+
+
+def _kept(sight: Sight) -> Float[Array, "N 4"]:
+    return downward(hand_yaw(sight.entry.quat_wxyz))
+
+
 def _over(sight: Sight) -> Goal:
-    return Goal(_grasp(sight) + _up(OVER_M), downward(), sight.velocity_mps)
+    return Goal(_grasp(sight) + up(OVER_M), _turned(sight), sight.velocity_mps)
 
 
 def _down(sight: Sight) -> Goal:
     """Straight over it first: the further beside, the higher."""
     height = np.clip(3.0 * (sight.off(_grasp(sight)) - 0.01), 0.0, OVER_M)
-    return Goal(_grasp(sight) + _up(height), downward(), sight.velocity_mps)
+    return Goal(_grasp(sight) + up(height), _turned(sight), sight.velocity_mps)
 
 
 def _close(sight: Sight) -> Goal:
-    return Goal(_grasp(sight), downward(), np.where(sight.held[:, None], 0.0, sight.velocity_mps))
+    return Goal(_grasp(sight), _kept(sight), np.where(sight.held[:, None], 0.0, sight.velocity_mps))
 
 
 def _lift(sight: Sight) -> Goal:
-    return Goal(sight.entry.position + _up(LIFT_M), downward())
+    return Goal(sight.entry.position + up(LIFT_M), _kept(sight))
 
 
 def _across(sight: Sight) -> Goal:
-    return Goal(sight.shift(sight.target.position + _up(ACROSS_M)), downward())
+    return Goal(sight.shift(sight.target.position + up(ACROSS_M)), _kept(sight))
 
 
 def _lower(sight: Sight) -> Goal:
-    return Goal(sight.shift(sight.target.position), downward())
+    return Goal(sight.shift(sight.target.position), _kept(sight))
+
+
+def _open(sight: Sight) -> Goal:
+    return Goal(sight.entry.position, _kept(sight))
 
 
 def _away(sight: Sight) -> Goal:
-    return Goal(sight.entry.position + _up(AWAY_M), downward())
+    return Goal(sight.entry.position + up(AWAY_M), _kept(sight))
 
 
 def _is_over(sight: Sight) -> Bool[Array, "N"]:
@@ -77,36 +104,25 @@ def _has_lost(sight: Sight) -> Bool[Array, "N"]:
     return sight.unheld_steps > 3
 
 
-def _missing(sight: Sight) -> Float[Array, "N 3"]:
-    return sight.target.position - sight.thing.position
+def _is_lifted(sight: Sight) -> Bool[Array, "N"]:
+    return sight.above(sight.entry.position) > LIFT_M - 0.02
 
 
 def _is_across(sight: Sight) -> Bool[Array, "N"]:
-    missing = _missing(sight)
-    return np.sqrt(missing[:, 0] ** 2 + missing[:, 1] ** 2) < 0.005
+    return planar(sight.target.position - sight.thing.position) < 0.005
+
+
+def _is_lowered(sight: Sight) -> Bool[Array, "N"]:
+    return (sight.thing.position - sight.target.position)[:, 2] < 0.003
 
 
 STAGES = (
-    Stage("over", _over, _is_over),
-    Stage("down", _down, _is_down, speed_mps=0.18, most_steps=60),
-    Stage("close", _close, lambda sight: sight.held, closed=True, failed=_has_missed, least_steps=8),
-    Stage(
-        "lift",
-        _lift,
-        lambda sight: sight.above(sight.entry.position) > LIFT_M - 0.02,
-        closed=True,
-        failed=_has_lost,
-    ),
-    Stage("across", _across, _is_across, closed=True, failed=_has_lost, most_steps=80),
-    Stage(
-        "lower",
-        _lower,
-        lambda sight: -_missing(sight)[:, 2] < 0.003,
-        closed=True,
-        failed=_has_lost,
-        speed_mps=0.1,
-        most_steps=40,
-    ),
-    Stage("open", _lower, lambda sight: sight.unheld_steps > 2, least_steps=4, most_steps=10),
-    Stage("away", _away, lambda sight: sight.steps < 0, failed=lambda sight: sight.steps > 20),
+    Stage("over", _over, _is_over, speed_mps=0.16),
+    Stage("down", _down, _is_down, speed_mps=0.10, most_steps=60),
+    Stage("close", _close, is_held, closed=True, failed=_has_missed, least_steps=8),
+    Stage("lift", _lift, _is_lifted, closed=True, failed=_has_lost, speed_mps=0.14),
+    Stage("across", _across, _is_across, closed=True, failed=_has_lost, most_steps=80, speed_mps=0.14),
+    Stage("lower", _lower, _is_lowered, closed=True, failed=_has_lost, speed_mps=0.08, most_steps=40),
+    Stage("open", _open, is_let_go, least_steps=4, most_steps=10),
+    Stage("away", _away, never, failed=lambda sight: sight.steps > 20),
 )

@@ -20,7 +20,7 @@ from sido.sim.experts.steering import Steering, in_action_spec
 from sido.sim.experts.wander import GraspOffsets, Wander
 from sido.sim.vector_environment import VectorEnvironment
 
-__all__ = ["Script", "Stage", "never"]
+__all__ = ["Script", "Stage", "is_held", "is_let_go", "never"]
 
 Condition = Callable[[Sight], Bool[Array, "N"]]
 
@@ -33,6 +33,16 @@ FELT_STEPS = 3
 def never(sight: Sight) -> Bool[Array, "N"]:
     """Nowhere."""
     return np.zeros(len(sight.steps), dtype=np.bool_)
+
+
+def is_held(sight: Sight) -> Bool[Array, "N"]:
+    """Both pads touch the object."""
+    return sight.held
+
+
+def is_let_go(sight: Sight) -> Bool[Array, "N"]:
+    """They no longer do."""
+    return sight.unheld_steps > 2
 
 
 @final
