@@ -37,8 +37,9 @@ def test_no_distance_is_no_displacement_whatever_the_direction() -> None:
 
 def test_lengths_are_what_they_say() -> None:
     draws = torch.rand(20_000, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    assert FixedLength().share(draws).unique().tolist() == [1.0]
+    assert FixedLength().share(draws) == 1.0
     assert stats.kstest(UniformLength().share(draws).numpy(), "uniform").pvalue > 1e-3
+    assert UniformLength().share(torch.zeros(1)).item() == 1.0, "0 can be drawn, and would be a static sample"
 
 
 def test_every_length_has_one_name_and_needs_no_argument() -> None:

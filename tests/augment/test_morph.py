@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from torch import Tensor
 
-from sido.augment.morph import EPSILON_M, displaced, has_path, morph_absolute, morph_relative
+from sido.augment.morph import EPSILON_M, morph_absolute, morph_relative, path_shares
 from sido.errors import DataError, SettingError
 
 SIZE, WIDTH = 3, 7
@@ -128,7 +128,7 @@ def test_relative_moves_both_horizons_by_delta(
     chunk, action_horizon = chunk_and_horizon
     morphed = morph_relative(chunk, delta, action_horizon, metres_per_unit=metres_per_unit, gain=gain)
     shift = (path(morphed) - path(chunk)) * (metres_per_unit * gain)
-    moved = has_path(chunk, action_horizon, metres_per_unit=metres_per_unit)
+    moved = path_shares(chunk, action_horizon, metres_per_unit=metres_per_unit).bends
     expected = torch.where(moved[:, None], delta, 0.0)
     torch.testing.assert_close(shift[:, action_horizon - 1], expected, rtol=0, atol=1e-9)
     torch.testing.assert_close(shift[:, -1], expected, rtol=0, atol=1e-9)
@@ -183,7 +183,7 @@ def test_no_displacement_is_no_change_to_the_bit(
 def test_a_path_without_length_is_kept_to_the_bit(array: np.ndarray, delta: Tensor) -> None:
     chunk = torch.from_numpy(array)
     chunk[:, :4, :3] *= 1e-9  # at most 4 x 17 nm of path, signed zeros among it; what follows T_a = 4 is long
-    assert not has_path(chunk, 4, metres_per_unit=1.0).any()
+    assert not path_shares(chunk, 4, metres_per_unit=1.0).bends.any()
     assert bits(morph_relative(chunk, delta, 4, metres_per_unit=1.0)) == bits(chunk)
 
 
@@ -193,7 +193,7 @@ def test_epsilon_is_in_metres_and_the_rule_is_strict() -> None:
     delta = torch.ones(1, 3, dtype=torch.float64)
     at, below = {"epsilon_m": 2.0**-12}, {"epsilon_m": 2.0**-12 * (1 + 1e-12)}
     for settings, bends in ((at, True), (below, False)):
-        assert has_path(chunk, 4, metres_per_unit=0.25, **settings).item() is bends
+        assert path_shares(chunk, 4, metres_per_unit=0.25, **settings).bends.item() is bends
         assert morph_relative(chunk, delta, 4, metres_per_unit=0.25, **settings).equal(chunk) is not bends
 
 
@@ -279,15 +279,6 @@ def test_an_empty_batch_is_no_special_case() -> None:
     chunk, delta = torch.empty(0, 16, 7), torch.empty(0, 3)
     assert morph_absolute(chunk, delta, 8).shape == (0, 16, 7)
     assert morph_relative(chunk, delta, 8, metres_per_unit=0.05).shape == (0, 16, 7)
-
-
-@given(arrays(np.float32, (4, 3), elements=st.floats(-1, 1, width=32)).map(torch.from_numpy))
-def test_displaced_is_a_sum_in_the_type_of_the_position(shift: Tensor) -> None:
-    position = torch.tensor([-0.0, 1.0, -0.5], dtype=torch.float16).expand(4, 3)
-    moved = displaced(position, shift)
-    assert moved.dtype == torch.float16
-    torch.testing.assert_close(moved, (position.float() + shift).half(), rtol=0, atol=0)
-    assert bits(displaced(position, torch.zeros(4, 3))) == bits(position)
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from sido.augment.displacement import LENGTHS, FixedLength, Length, planar_displacement
-from sido.augment.morph import displaced, has_path, morph_absolute, morph_relative
-from sido.demos.action_spec import ActionSpec
+from sido.augment.morph import path_shares, shift_waypoints, stretch_path
 from sido.demos.chunks import ChunkBatch
 from sido.errors import DataError, SettingError
 
@@ -82,27 +81,26 @@ class Counterfactual:
         states of `rng` give equal displacements whatever the batch's device, dtype, masks and actions are.
         """
         self._require_fit(batch)
-        dtype = torch.promote_types(batch.object_position.dtype, torch.float32)
-        draws = torch.rand(3, len(batch), generator=rng, device=rng.device).to(batch.actions.device, dtype)
-        lottery, direction, length = draws.unbind()
-        moves = batch.eligible & (lottery >= self.static_ratio)
-        if batch.action_spec.kind == "relative":
+        chunk, place = batch.actions, batch.object_position
+        dtype = torch.promote_types(torch.promote_types(place.dtype, chunk.dtype), torch.float32)
+        draws = torch.rand(3, len(batch), generator=rng, device=rng.device).to(chunk.device, dtype)
+        if self.longest_m == 0:
+            return batch
+        moves = (draws[0] >= self.static_ratio).logical_and_(batch.eligible)
+        delta = planar_displacement(draws[1], self.length.share(draws[2]) * self.longest_m)
+        if batch.action_spec.kind == "absolute":
+            delta = _only(moves, delta)
+            morphed = shift_waypoints(chunk, delta, self.action_horizon)
+        else:
             scale_m = batch.action_spec.position_scale_m
-            moves &= has_path(batch.actions, self.action_horizon, metres_per_unit=scale_m)
-        distance_m = torch.where(moves, self.length.share(length) * self.longest_m, 0.0)
-        delta = planar_displacement(direction, distance_m)
+            path = path_shares(chunk, self.action_horizon, metres_per_unit=scale_m)
+            delta = _only(moves.logical_and_(path.bends), delta)
+            morphed = stretch_path(chunk, path.shares, delta / (scale_m * self.relative_gain))
         return dataclasses.replace(
             batch,
-            object_position=displaced(batch.object_position, delta[:, None]),
-            actions=self._morph(batch.actions, delta, batch.action_spec),
-            displacement=displaced(batch.displacement, delta),
-        )
-
-    def _morph(self, chunk: Tensor, delta: Float[Tensor, "B 3"], spec: ActionSpec) -> Tensor:
-        if spec.kind == "absolute":
-            return morph_absolute(chunk, delta, self.action_horizon)
-        return morph_relative(
-            chunk, delta, self.action_horizon, metres_per_unit=spec.position_scale_m, gain=self.relative_gain
+            object_position=(place + delta[:, None]).to(place.dtype),
+            actions=morphed,
+            displacement=(batch.displacement + delta).to(batch.displacement.dtype),
         )
 
     def _require_fit(self, batch: ChunkBatch) -> None:
@@ -154,6 +152,11 @@ class Counterfactual:
         if not isinstance(length, str) or length not in LENGTHS:
             raise DataError("unknown name", field="Counterfactual.length", found=repr(length), expected=sorted(LENGTHS))
         return cls(**settings, length=LENGTHS[length]())
+
+
+def _only(moves: Bool[Tensor, " B"], delta: Float[Tensor, "B 3"]) -> Float[Tensor, "B 3"]:
+    """`delta` where a sample moves, else -0.0: `x + (-0.0)` is `x` to the bit, where `-0.0 + 0.0` is `+0.0`."""
+    return torch.where(moves[:, None], delta, -0.0)
 
 
 def _is_number(value: object) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn import functional
 
 __all__ = ["LENGTHS", "FixedLength", "Length", "UniformLength", "planar_displacement"]
 
@@ -16,18 +17,18 @@ __all__ = ["LENGTHS", "FixedLength", "Length", "UniformLength", "planar_displace
 class FixedLength:
     """`|delta| = v T_p`, each time: the object always moves at the one speed (the paper's Method)."""
 
-    def share(self, uniform: Float[Tensor, " B"]) -> Float[Tensor, " B"]:
+    def share(self, uniform: Float[Tensor, " B"]) -> float:  # noqa: ARG002 - the other choice needs it
         """What share of the longest displacement each sample travels."""
-        return torch.ones_like(uniform)
+        return 1.0
 
 
 @dataclass(frozen=True)
 class UniformLength:
-    """`|delta|` uniform in `[0, v T_p)`: `v` is the highest of the speeds to come (appendix, varying velocity)."""
+    """`|delta|` uniform in `(0, v T_p]`: `v` is the highest of the speeds to come (appendix, varying velocity)."""
 
     def share(self, uniform: Float[Tensor, " B"]) -> Float[Tensor, " B"]:
-        """What share of the longest displacement each sample travels."""
-        return uniform
+        """What share of the longest displacement each sample travels; never 0, which would be a static sample."""
+        return 1.0 - uniform
 
 
 Length = FixedLength | UniformLength
@@ -37,7 +38,13 @@ LENGTHS: dict[str, type[Length]] = {"fixed": FixedLength, "uniform": UniformLeng
 """The same by the name that they have in a saved configuration."""
 
 
-def planar_displacement(direction: Float[Tensor, " B"], distance_m: Float[Tensor, " B"]) -> Float[Tensor, "B 3"]:
-    """`delta = distance [cos theta, sin theta, 0]`, `theta = 2 pi direction`: uniform draws give every heading."""
+def planar_displacement(
+    direction: Float[Tensor, " B"], distance_m: Float[Tensor, " B"] | float
+) -> Float[Tensor, "B 3"]:
+    """`delta = distance [cos theta, sin theta, 0]`, `theta = 2 pi direction`: uniform draws give every heading.
+
+    The 0 is -0.0, which leaves what it is added to as it is, to the bit.
+    """
     theta = direction * (2.0 * math.pi)
-    return torch.stack((distance_m * theta.cos(), distance_m * theta.sin(), torch.zeros_like(theta)), dim=-1)
+    distance = torch.as_tensor(distance_m, dtype=theta.dtype, device=theta.device).expand_as(theta)
+    return functional.pad(torch.view_as_real(torch.polar(distance, theta)), (0, 1), value=-0.0)

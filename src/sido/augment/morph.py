@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import cast
+from typing import NamedTuple, cast
 
 import torch
 from jaxtyping import Bool, Float
@@ -17,7 +17,15 @@ from torch import Tensor
 
 from sido.errors import DataError, SettingError
 
-__all__ = ["EPSILON_M", "displaced", "has_path", "morph_absolute", "morph_relative"]
+__all__ = [
+    "EPSILON_M",
+    "PathShares",
+    "morph_absolute",
+    "morph_relative",
+    "path_shares",
+    "shift_waypoints",
+    "stretch_path",
+]
 
 EPSILON_M = 1e-6
 """A commanded path shorter than this (a micrometre) has no shape to keep: the paper's epsilon, in metres."""
@@ -32,12 +40,7 @@ def morph_absolute(
     `delta`, metres in the frame of the actions.
     """
     _check(chunk, delta, action_horizon, shortest=2)
-    wide = _wide(chunk, delta)
-    steps = torch.arange(1, chunk.shape[1], dtype=wide, device=chunk.device)
-    ramp = (steps / (action_horizon - 1)).clamp_(max=1.0)
-    morphed = chunk.clone()
-    morphed[:, 1:, :3].addcmul_(ramp[:, None], _addend(delta.to(wide))[:, None])
-    return morphed
+    return shift_waypoints(chunk, _addend(delta.to(_wide(chunk, delta))), action_horizon)
 
 
 def morph_relative(
@@ -68,39 +71,58 @@ def morph_relative(
     for name, value in (("metres_per_unit", metres_per_unit), ("gain", gain)):
         if not (math.isfinite(value) and value > 0):
             raise SettingError("not a usable number", field=name, found=value, expected="a finite number above 0")
-    lengths = _step_lengths(chunk, action_horizon)
+    path = path_shares(chunk, action_horizon, metres_per_unit=metres_per_unit, epsilon_m=epsilon_m)
+    commanded = torch.where(path.bends[:, None], delta.to(_wide(chunk, delta)) / (metres_per_unit * gain), 0.0)
+    return stretch_path(chunk, path.shares, _addend(commanded))
+
+
+class PathShares(NamedTuple):
+    """The first `T_a` increments of chunks, as parts of the path that they command."""
+
+    shares: Float[Tensor, "B T_a"]
+    """`|a_k| / l_{T_a}`."""
+    bends: Bool[Tensor, " B"]
+    """Whether the path is `epsilon_m` long or longer, so that there is something to bend."""
+
+
+def path_shares(
+    chunk: Float[Tensor, "B H A"], action_horizon: int, *, metres_per_unit: float, epsilon_m: float = EPSILON_M
+) -> PathShares:
+    """How the increments up to `T_a` share their path's length."""
+    increments = chunk[:, :action_horizon, :3]
+    lengths = cast(Tensor, torch.linalg.vector_norm(increments, dim=-1, dtype=_wide(chunk)))
     total = lengths.sum(1, keepdim=True)
-    moves = total >= epsilon_m / metres_per_unit
+    bends = total >= epsilon_m / metres_per_unit
     # Where a row is kept, 1 stands for its length: a division by zero would poison the gradient of the others.
-    shares = lengths / torch.where(moves, total, 1.0)
-    commanded = torch.where(moves, delta.to(_wide(chunk, delta)) / (metres_per_unit * gain), 0.0)
+    return PathShares(lengths / torch.where(bends, total, 1.0), bends[:, 0])
+
+
+# The two below are the morphs without their checks. Their addend says -0.0 where nothing is to change (see `_addend`).
+
+
+def shift_waypoints(
+    chunk: Float[Tensor, "B H A"], addend: Float[Tensor, "B 3"], action_horizon: int
+) -> Float[Tensor, "B H A"]:
+    """`morph_absolute` by a displacement in metres."""
+    ramp = [min(k, action_horizon - 1) / (action_horizon - 1) for k in range(1, chunk.shape[1])]
+    steps = torch.tensor(ramp, dtype=addend.dtype, device=addend.device)
     morphed = chunk.clone()
-    morphed[:, :action_horizon, :3].addcmul_(shares[:, :, None], _addend(commanded)[:, None])
+    morphed[:, 1:, :3].addcmul_(steps[:, None], addend[:, None])
     return morphed
 
 
-def has_path(
-    chunk: Float[Tensor, "B H A"], action_horizon: int, *, metres_per_unit: float, epsilon_m: float = EPSILON_M
-) -> Bool[Tensor, " B"]:
-    """Which chunks `morph_relative` bends: their increments up to `T_a` command a path of `epsilon_m` or more."""
-    return _step_lengths(chunk, action_horizon).sum(1) >= epsilon_m / metres_per_unit
-
-
-def displaced(position: Float[Tensor, "..."], shift: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
-    """`position + shift`, in the type of `position`, and `position` to the bit wherever the shift is zero."""
-    return (position + _addend(shift)).to(position.dtype)
+def stretch_path(
+    chunk: Float[Tensor, "B H A"], shares: Float[Tensor, "B T_a"], addend: Float[Tensor, "B 3"]
+) -> Float[Tensor, "B H A"]:
+    """`morph_relative` by a displacement in units of the actions."""
+    morphed = chunk.clone()
+    morphed[:, : shares.shape[1], :3].addcmul_(shares[:, :, None], addend[:, None])
+    return morphed
 
 
 def _addend(shift: Tensor) -> Tensor:
     """The shift with its zeros negative: `x + (-0.0)` is `x` to the bit, where `-0.0 + 0.0` is `+0.0`."""
     return -(0.0 - shift)
-
-
-def _step_lengths(chunk: Tensor, action_horizon: int) -> Float[Tensor, "B T_a"]:
-    """How far each of the first `T_a` increments goes, in the units of the actions."""
-    increments = chunk[:, :action_horizon, :3]
-    lengths = torch.linalg.vector_norm(increments, dim=-1, dtype=_wide(chunk))
-    return cast(Tensor, lengths)
 
 
 def _wide(*tensors: Tensor) -> torch.dtype:
