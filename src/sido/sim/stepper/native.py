@@ -35,6 +35,9 @@ __all__ = [
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+_CALLERS = ("__init__.py", "stepper.py", "fault.py")
+"""Python that calls compiled code and is none of it: to compile takes a minute, which a change there need not cost."""
+
 
 def native(function: Function) -> Function:
     """Compile what compiled code calls; the interpreter's lock is not held within.
@@ -50,14 +53,15 @@ def native_entry(function: Function) -> Function:
 
 
 def sources_digest() -> str:
-    """Of this folder's sources. An entry that has it in its closure is compiled anew when any of them changes.
+    """Of this folder's compiled sources. An entry that has it in its closure is compiled anew when one changes.
 
     numba keys what it keeps on disk by the entry's own file and closure, and would not notice a change in a function
     that the entry calls from another file.
     """
     digest = hashlib.sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(file.read_bytes())
+        if file.name not in _CALLERS:
+            digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
