@@ -15,7 +15,7 @@ import sido
 SOURCE = Path(sido.__file__).parent
 
 ROOMS = (
-    "errors", "arrays", "atomic", "geometry", "demos", "motion", "augment", "predict", "policies", "train", "control",
+    "errors", "arrays", "atomic", "jobs", "proportion", "release", "geometry", "demos", "motion", "augment", "predict", "policies", "train", "control",
     "sim", "evaluate", "experiments", "cli",
 )  # fmt: skip
 """Imports go one way: a room may import those before it."""
@@ -64,7 +64,7 @@ def test_public_names_are_these_and_exist():
         assert getattr(sido, name).__name__ == name
 
 
-@pytest.mark.parametrize("room", ["geometry", "demos", "motion", "augment"])
+@pytest.mark.parametrize("room", ["jobs", "geometry", "demos", "motion", "augment"])
 def test_every_name_in_all_exists(room: str):
     module = importlib.import_module(f"sido.{room}")
     assert [name for name in module.__all__ if not hasattr(module, name)] == []
@@ -78,6 +78,7 @@ def test_every_name_in_all_exists(room: str):
             "import sido.demos, sido.geometry",
             {"torch", "mujoco", "robosuite", "pyarrow", "zarr", "av", "matplotlib", "h5py"},
         ),
+        ("import sido.jobs", {"torch", "mujoco", "ray", "numpy"}),
         ("import sido.augment", {"mujoco", "robosuite", "matplotlib"}),
         ("import sido.cli.main", {"torch", "mujoco", "robosuite", "matplotlib", "pyarrow", "zarr"}),
     ],
