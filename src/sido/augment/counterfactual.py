@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from sido.augment.displacement import LENGTHS, FixedLength, Length, planar_displacement
-from sido.augment.morph import path_shares, shift_waypoints, stretch_path
+from sido.augment.morph import addend, path_shares, shift_waypoints, stretch_path
 from sido.demos.chunks import ChunkBatch
 from sido.errors import DataError, SettingError
 
@@ -84,8 +84,6 @@ class Counterfactual:
         chunk, place = batch.actions, batch.object_position
         dtype = torch.promote_types(torch.promote_types(place.dtype, chunk.dtype), torch.float32)
         draws = torch.rand(3, len(batch), generator=rng, device=rng.device).to(chunk.device, dtype)
-        if self.longest_m == 0:
-            return batch
         moves = (draws[0] >= self.static_ratio).logical_and_(batch.eligible)
         delta = planar_displacement(draws[1], self.length.share(draws[2]) * self.longest_m)
         if batch.action_spec.kind == "absolute":
@@ -155,8 +153,8 @@ class Counterfactual:
 
 
 def _only(moves: Bool[Tensor, " B"], delta: Float[Tensor, "B 3"]) -> Float[Tensor, "B 3"]:
-    """`delta` where a sample moves, else -0.0: `x + (-0.0)` is `x` to the bit, where `-0.0 + 0.0` is `+0.0`."""
-    return torch.where(moves[:, None], delta, -0.0)
+    """`delta` where a sample moves, as an addend that leaves the others as they are."""
+    return addend(torch.where(moves[:, None], delta, 0.0))
 
 
 def _is_number(value: object) -> bool:

@@ -24,11 +24,11 @@ class FixedLength:
 
 @dataclass(frozen=True)
 class UniformLength:
-    """`|delta|` uniform in `(0, v T_p]`: `v` is the highest of the speeds to come (appendix, varying velocity)."""
+    """`|delta|` uniform in `[0, v T_p)`: `v` is the highest of the speeds to come (appendix, varying velocity)."""
 
     def share(self, uniform: Float[Tensor, " B"]) -> Float[Tensor, " B"]:
-        """What share of the longest displacement each sample travels; never 0, which would be a static sample."""
-        return 1.0 - uniform
+        """What share of the longest displacement each sample travels."""
+        return uniform
 
 
 Length = FixedLength | UniformLength
@@ -41,10 +41,7 @@ LENGTHS: dict[str, type[Length]] = {"fixed": FixedLength, "uniform": UniformLeng
 def planar_displacement(
     direction: Float[Tensor, " B"], distance_m: Float[Tensor, " B"] | float
 ) -> Float[Tensor, "B 3"]:
-    """`delta = distance [cos theta, sin theta, 0]`, `theta = 2 pi direction`: uniform draws give every heading.
-
-    The 0 is -0.0, which leaves what it is added to as it is, to the bit.
-    """
+    """`delta = distance [cos theta, sin theta, 0]`, `theta = 2 pi direction`: uniform draws give every heading."""
     theta = direction * (2.0 * math.pi)
     distance = torch.as_tensor(distance_m, dtype=theta.dtype, device=theta.device).expand_as(theta)
-    return functional.pad(torch.view_as_real(torch.polar(distance, theta)), (0, 1), value=-0.0)
+    return functional.pad(torch.view_as_real(torch.polar(distance, theta)), (0, 1))

@@ -20,6 +20,7 @@ from sido.errors import DataError, SettingError
 __all__ = [
     "EPSILON_M",
     "PathShares",
+    "addend",
     "morph_absolute",
     "morph_relative",
     "path_shares",
@@ -40,7 +41,7 @@ def morph_absolute(
     `delta`, metres in the frame of the actions.
     """
     _check(chunk, delta, action_horizon, shortest=2)
-    return shift_waypoints(chunk, _addend(delta.to(_wide(chunk, delta))), action_horizon)
+    return shift_waypoints(chunk, addend(delta.to(_wide(chunk, delta))), action_horizon)
 
 
 def morph_relative(
@@ -73,7 +74,7 @@ def morph_relative(
             raise SettingError("not a usable number", field=name, found=value, expected="a finite number above 0")
     path = path_shares(chunk, action_horizon, metres_per_unit=metres_per_unit, epsilon_m=epsilon_m)
     commanded = torch.where(path.bends[:, None], delta.to(_wide(chunk, delta)) / (metres_per_unit * gain), 0.0)
-    return stretch_path(chunk, path.shares, _addend(commanded))
+    return stretch_path(chunk, path.shares, addend(commanded))
 
 
 class PathShares(NamedTuple):
@@ -97,30 +98,30 @@ def path_shares(
     return PathShares(lengths / torch.where(bends, total, 1.0), bends[:, 0])
 
 
-# The two below are the morphs without their checks. Their addend says -0.0 where nothing is to change (see `_addend`).
+# The two below are the morphs without their checks. Their shift is an `addend`.
 
 
 def shift_waypoints(
-    chunk: Float[Tensor, "B H A"], addend: Float[Tensor, "B 3"], action_horizon: int
+    chunk: Float[Tensor, "B H A"], shift: Float[Tensor, "B 3"], action_horizon: int
 ) -> Float[Tensor, "B H A"]:
     """`morph_absolute` by a displacement in metres."""
     ramp = [min(k, action_horizon - 1) / (action_horizon - 1) for k in range(1, chunk.shape[1])]
-    steps = torch.tensor(ramp, dtype=addend.dtype, device=addend.device)
+    steps = torch.tensor(ramp, dtype=shift.dtype, device=shift.device)
     morphed = chunk.clone()
-    morphed[:, 1:, :3].addcmul_(steps[:, None], addend[:, None])
+    morphed[:, 1:, :3].addcmul_(steps[:, None], shift[:, None])
     return morphed
 
 
 def stretch_path(
-    chunk: Float[Tensor, "B H A"], shares: Float[Tensor, "B T_a"], addend: Float[Tensor, "B 3"]
+    chunk: Float[Tensor, "B H A"], shares: Float[Tensor, "B T_a"], shift: Float[Tensor, "B 3"]
 ) -> Float[Tensor, "B H A"]:
     """`morph_relative` by a displacement in units of the actions."""
     morphed = chunk.clone()
-    morphed[:, : shares.shape[1], :3].addcmul_(shares[:, :, None], addend[:, None])
+    morphed[:, : shares.shape[1], :3].addcmul_(shares[:, :, None], shift[:, None])
     return morphed
 
 
-def _addend(shift: Tensor) -> Tensor:
+def addend(shift: Tensor) -> Tensor:
     """The shift with its zeros negative: `x + (-0.0)` is `x` to the bit, where `-0.0 + 0.0` is `+0.0`."""
     return -(0.0 - shift)
 
