@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 
 from sido.arrays import Array
 from sido.sim.experts.expert import ExpertSettings
-from sido.sim.experts.sight import Goal, Sight, downward, hand_yaw, planar, up
+from sido.sim.experts.sight import Goal, Sight, downward, hand_yaw, planar, up, yaw_of
 from sido.sim.experts.stages import Script, Stage, is_held, is_let_go, never
 from sido.sim.vector_environment import VectorEnvironment
 
@@ -16,7 +16,7 @@ __all__ = ["stack_expert"]
 OVER_M, LIFT_M, ACROSS_M, AWAY_M = 0.07, 0.10, 0.06, 0.08
 """Heights: over the cube before the grasp, after it, over the place for the cube, and over the stacked cube."""
 FINGER_M, ROOM_M = 0.048, 0.046
-"""From the hand's middle to an open finger's, along the hand's y axis; from there to cubeB's middle, so that a finger
+"""From the hand's middle to an open finger's, along the hand's x axis; from there to cubeB's middle, so that a finger
 comes down beside it."""
 
 
@@ -40,7 +40,7 @@ def _turned(sight: Sight) -> Float[Array, "N 4"]:
     apart = np.maximum(planar(beside), 1e-6)
     least = np.arccos(np.minimum((apart**2 + FINGER_M**2 - ROOM_M**2) / (2 * apart * FINGER_M), 1.0))
     line = np.arctan2(beside[:, 1], beside[:, 0])
-    straight, now = _axis_angle(-line), _axis_angle(hand_yaw(sight.hand.quat_wxyz) - line)
+    straight, now = _axis_angle(np.pi / 2 - line), _axis_angle(yaw_of(sight.hand.quat_wxyz) - line)
     side = np.where(now < 0.0, -1.0, 1.0)
     return downward(np.where(np.abs(straight) < least, side * least - straight, 0.0))
 
