@@ -7,6 +7,7 @@
 set -euo pipefail
 venv=$(cd "$1" && pwd)
 mkdir -p "$2"
+export PIP_NO_COMPILE=1
 for name in robomimic lerobot; do
   target=$2/$name
   pins=tools/peer_$name.txt
