@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, final
 
 import numpy as np
@@ -12,8 +13,13 @@ from jaxtyping import Bool, Float, Int
 from sido.arrays import Array, FloatArray
 from sido.geometry import Pose, quat_about_z, quat_multiply
 from sido.sim.tasks import TaskState
+from sido.sim.vector_environment import VectorEnvironment
 
-__all__ = ["Goal", "Sight", "downward", "hand_yaw", "planar", "up", "yaw_of"]
+__all__ = ["DOWN", "Goal", "Sight", "downward", "hand_yaw", "planar", "up", "yaw_of"]
+
+
+DOWN = np.array((0.0, math.sqrt(0.5), math.sqrt(0.5), 0.0))
+"""The hand pointing straight down as it comes from home: its x axis, along which the fingers open, is the base's y."""
 
 
 class Goal(NamedTuple):
@@ -31,17 +37,14 @@ class Goal(NamedTuple):
 class Sight:
     """All environments, base frame unless said otherwise."""
 
-    state: TaskState
-    """Everything, in the world frame."""
+    world: VectorEnvironment
     base_from_world: Pose
     hand: Pose
     """The grip site."""
-    thing: Pose
-    """The moving object, where the expert thinks that it is."""
+    thing_position: Float[Array, "N 3"]
+    """Of the moving object, as far as the expert knows."""
     velocity_mps: Float[Array, "N 3"]
     """Of the object, as far as the expert knows."""
-    target: Pose
-    """Where the task wants the object."""
     held: Bool[Array, "N"]
     """Both pads touch the object."""
     unheld_steps: Int[Array, "N"]
@@ -56,9 +59,24 @@ class Sight:
     """By how much the grasp is to miss the object's middle; horizontal, drawn for each attempt."""
 
     @property
-    def carried(self) -> Pose:
-        """The hand with the object in it where the object would be at its target."""
-        return self.carrying(self.target)
+    def state(self) -> TaskState:
+        """Everything, in the world frame."""
+        return self.world.state
+
+    @cached_property
+    def thing(self) -> Pose:
+        """The moving object, as far as the expert knows; how it is turned, it always knows."""
+        return Pose(self.thing_position, self.world.object_pose.quat_wxyz)
+
+    @cached_property
+    def target(self) -> Pose:
+        """Where the task wants the object."""
+        return self.world.target_pose
+
+    @property
+    def grasp(self) -> Float[Array, "N 3"]:
+        """The object's middle, and the offset of this attempt."""
+        return self.thing_position + self.grasp_offset
 
     def carrying(self, thing: Pose) -> Pose:
         """The hand when the object, held as it is now, is at `thing`."""
@@ -66,7 +84,11 @@ class Sight:
 
     def shift(self, to: Float[Array, "N 3"]) -> Float[Array, "N 3"]:
         """Where the hand must be for the object, held as it is now and not turned, to be at `to`."""
-        return self.hand.position + (to - self.thing.position)
+        return self.hand.position + (to - self.thing_position)
+
+    def position(self, name: str) -> Float[Array, "N 3"]:
+        """Of any free object of the scene, as it truly is."""
+        return self.base_from_world.apply(self.state.position(name))
 
     def off(self, position: Float[Array, "*N 3"]) -> Float[Array, "N"]:
         """Horizontal distance from the hand to there."""
@@ -89,8 +111,8 @@ def up(height_m: float | Float[Array, "N"]) -> Float[Array, "*N 3"]:
 
 
 def downward(yaw_rad: float | FloatArray = 0.0) -> FloatArray:
-    """The hand pointing straight down, its x axis at `yaw_rad` from the base's y axis; 0 is how it comes from home."""
-    return quat_multiply(quat_about_z(yaw_rad), np.array((0.0, math.sqrt(0.5), math.sqrt(0.5), 0.0)))
+    """`DOWN`, turned about the vertical."""
+    return quat_multiply(quat_about_z(yaw_rad), DOWN)
 
 
 def yaw_of(quat_wxyz: Float[Array, "*batch 4"]) -> FloatArray:

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 
 from sido.arrays import Array
 from sido.sim.experts.expert import ExpertSettings
-from sido.sim.experts.sight import Goal, Sight, downward, hand_yaw, planar, up, yaw_of
+from sido.sim.experts.sight import Goal, Sight, downward, planar, up, yaw_of
 from sido.sim.experts.stages import Script, Stage, is_held, is_let_go, never
 from sido.sim.vector_environment import VectorEnvironment
 
@@ -25,10 +25,6 @@ def stack_expert(world: VectorEnvironment, settings: ExpertSettings) -> Script:
     return Script(world, STAGES, settings)
 
 
-def _grasp(sight: Sight) -> Float[Array, "N 3"]:
-    return sight.thing.position + sight.grasp_offset
-
-
 def _turned(sight: Sight) -> Float[Array, "N 4"]:
     """Straight down as the hand comes from home; turned by as much as lets the fingers miss a cubeB that is near.
 
@@ -36,7 +32,7 @@ def _turned(sight: Sight) -> Float[Array, "N 4"]:
     A finger at the angle `a` from the line between the cubes, which are `d` apart, misses cubeB if
     `d^2 + f^2 - 2 d f |cos a| >= r^2`.
     """
-    beside = sight.base_from_world.apply(sight.state.position("cubeB")) - _grasp(sight)
+    beside = sight.position("cubeB") - sight.grasp
     apart = np.maximum(planar(beside), 1e-6)
     least = np.arccos(np.minimum((apart**2 + FINGER_M**2 - ROOM_M**2) / (2 * apart * FINGER_M), 1.0))
     line = np.arctan2(beside[:, 1], beside[:, 0])
@@ -50,50 +46,46 @@ def _axis_angle(angle_rad: Float[Array, "N"]) -> Float[Array, "N"]:
     return (angle_rad + np.pi / 2) % np.pi - np.pi / 2
 
 
-def _kept(sight: Sight) -> Float[Array, "N 4"]:
-    return downward(hand_yaw(sight.entry.quat_wxyz))
-
-
 def _over(sight: Sight) -> Goal:
-    return Goal(_grasp(sight) + up(OVER_M), _turned(sight), sight.velocity_mps)
+    return Goal(sight.grasp + up(OVER_M), _turned(sight), sight.velocity_mps)
 
 
 def _down(sight: Sight) -> Goal:
     """Straight over it first: the further beside, the higher."""
-    height = np.clip(3.0 * (sight.off(_grasp(sight)) - 0.01), 0.0, OVER_M)
-    return Goal(_grasp(sight) + up(height), _turned(sight), sight.velocity_mps)
+    height = np.clip(3.0 * (sight.off(sight.grasp) - 0.01), 0.0, OVER_M)
+    return Goal(sight.grasp + up(height), _turned(sight), sight.velocity_mps)
 
 
 def _close(sight: Sight) -> Goal:
-    return Goal(_grasp(sight), _kept(sight), np.where(sight.held[:, None], 0.0, sight.velocity_mps))
+    return Goal(sight.grasp, sight.entry.quat_wxyz, np.where(sight.held[:, None], 0.0, sight.velocity_mps))
 
 
 def _lift(sight: Sight) -> Goal:
-    return Goal(sight.entry.position + up(LIFT_M), _kept(sight))
+    return Goal(sight.entry.position + up(LIFT_M), sight.entry.quat_wxyz)
 
 
 def _across(sight: Sight) -> Goal:
-    return Goal(sight.shift(sight.target.position + up(ACROSS_M)), _kept(sight))
+    return Goal(sight.shift(sight.target.position + up(ACROSS_M)), sight.entry.quat_wxyz)
 
 
 def _lower(sight: Sight) -> Goal:
-    return Goal(sight.shift(sight.target.position), _kept(sight))
+    return Goal(sight.shift(sight.target.position), sight.entry.quat_wxyz)
 
 
 def _open(sight: Sight) -> Goal:
-    return Goal(sight.entry.position, _kept(sight))
+    return Goal(sight.entry.position, sight.entry.quat_wxyz)
 
 
 def _away(sight: Sight) -> Goal:
-    return Goal(sight.entry.position + up(AWAY_M), _kept(sight))
+    return Goal(sight.entry.position + up(AWAY_M), sight.entry.quat_wxyz)
 
 
 def _is_over(sight: Sight) -> Bool[Array, "N"]:
-    return (sight.off(_grasp(sight)) < 0.02) & (np.abs(sight.above(_grasp(sight)) - OVER_M) < 0.02)
+    return (sight.off(sight.grasp) < 0.02) & (np.abs(sight.above(sight.grasp) - OVER_M) < 0.02)
 
 
 def _is_down(sight: Sight) -> Bool[Array, "N"]:
-    return (sight.off(_grasp(sight)) < 0.006) & (np.abs(sight.above(_grasp(sight))) < 0.006)
+    return (sight.off(sight.grasp) < 0.006) & (np.abs(sight.above(sight.grasp)) < 0.006)
 
 
 def _has_missed(sight: Sight) -> Bool[Array, "N"]:
@@ -109,19 +101,19 @@ def _is_lifted(sight: Sight) -> Bool[Array, "N"]:
 
 
 def _is_across(sight: Sight) -> Bool[Array, "N"]:
-    return planar(sight.target.position - sight.thing.position) < 0.005
+    return planar(sight.target.position - sight.thing_position) < 0.005
 
 
 def _is_lowered(sight: Sight) -> Bool[Array, "N"]:
-    return (sight.thing.position - sight.target.position)[:, 2] < 0.003
+    return (sight.thing_position - sight.target.position)[:, 2] < 0.003
 
 
 STAGES = (
-    Stage("over", _over, _is_over, speed_mps=0.16),
+    Stage("over", _over, _is_over, speed_mps=0.15),
     Stage("down", _down, _is_down, speed_mps=0.10, most_steps=60),
     Stage("close", _close, is_held, closed=True, failed=_has_missed, least_steps=8),
-    Stage("lift", _lift, _is_lifted, closed=True, failed=_has_lost, speed_mps=0.14),
-    Stage("across", _across, _is_across, closed=True, failed=_has_lost, most_steps=80, speed_mps=0.14),
+    Stage("lift", _lift, _is_lifted, closed=True, failed=_has_lost, speed_mps=0.13),
+    Stage("across", _across, _is_across, closed=True, failed=_has_lost, most_steps=80, speed_mps=0.13),
     Stage("lower", _lower, _is_lowered, closed=True, failed=_has_lost, speed_mps=0.08, most_steps=40),
     Stage("open", _open, is_let_go, least_steps=4, most_steps=10),
     Stage("away", _away, never, failed=lambda sight: sight.steps > 20),

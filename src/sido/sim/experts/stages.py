@@ -101,8 +101,8 @@ class Script:
         self._stage = np.full(envs, -1)
         self._steps = np.zeros(envs, dtype=np.int64)
         self._unheld = np.full(envs, NEVER_HELD)
-        self._entry, self._home = world.eef_pose, world.eef_pose
         self._base_from_world = world.scene.arm.base_pose.inverse()
+        self._entry, self._home = world.eef_pose, world.eef_pose
 
     @property
     def stage_names(self) -> tuple[str, ...]:
@@ -134,26 +134,24 @@ class Script:
                 fix="call begin(envs, seeds) after each reset",
             )
         sight = self._moved_on(self._look())
-        goal, moving_mps = self._goal(sight)
         limits = self._speed_mps[self._stage], self._turning_radps[self._stage]
-        sent = self._steering.steer(sight.hand, goal, moving_mps, *limits)
-        self._steps += 1
+        way = self._steering.steer(sight.hand, self._goal(sight), *limits)
+        self._steps = self._steps + 1
         spec, base = self.world.settings.action_spec, self.world.scene.arm.base_pose
-        return in_action_spec(sight.hand, sent, self._closed[self._stage], spec, base)
+        return in_action_spec(sight.hand, way, self._closed[self._stage], spec, base)
 
     def _look(self) -> Sight:
         world = self.world
-        true, held = world.object_pose, world.state.held
+        true, velocity_mps, held = world.object_position, world.object_velocity_mps, world.state.held
         self._unheld = np.where(held, 0, np.minimum(self._unheld + 1, NEVER_HELD))
-        seen, velocity_mps = self._reaction.look(true.position, world.object_velocity_mps)
         felt = (self._unheld <= FELT_STEPS)[:, None]
+        seen, seen_mps = self._reaction.look(true, velocity_mps)
         return Sight(
-            state=world.state,
+            world=world,
             base_from_world=self._base_from_world,
             hand=world.eef_pose,
-            thing=Pose(np.where(felt, true.position, seen), true.quat_wxyz),
-            velocity_mps=np.where(felt, world.object_velocity_mps, velocity_mps),
-            target=world.target_pose,
+            thing_position=np.where(felt, true, seen),
+            velocity_mps=np.where(felt, velocity_mps, seen_mps),
             held=held,
             unheld_steps=self._unheld,
             steps=self._steps,
@@ -189,19 +187,15 @@ class Script:
             answer[here] = getattr(self.stages[k], condition)(sight)[here]
         return answer
 
-    def _goal(self, sight: Sight) -> tuple[Pose, Float[Array, "N 3"]]:
-        """Where the hands are to come, with all noise, and how that moves."""
-        envs = len(self._stage)
-        position, quat_wxyz, moving_mps = np.zeros((envs, 3)), np.zeros((envs, 4)), np.zeros((envs, 3))
+    def _goal(self, sight: Sight) -> Goal:
+        """Where the hands are to come, with all noise."""
+        envs, wander = len(self._stage), self._wander.step()
+        whole = Goal(np.empty((envs, 3)), np.empty((envs, 4)), np.empty((envs, 3)))
         for k in np.unique(self._stage):
             here, goal = self._stage == k, self.stages[k].goal(sight)
-            for values, said in (
-                (position, goal.position),
-                (quat_wxyz, goal.quat_wxyz),
-                (moving_mps, goal.velocity_mps),
-            ):
-                values[here] = np.broadcast_to(said, values.shape)[here]
-        return Pose(position + self._wander.step(), quat_wxyz), moving_mps
+            for values, said in zip(whole, goal, strict=True):
+                values[here] = said[here] if said.ndim == 2 else said
+        return Goal(whole.position + wander, whole.quat_wxyz, whole.velocity_mps)
 
     def _enter(self, which: Bool[Array, "N"], hand: Pose) -> None:
         self._steps = np.where(which, 0, self._steps)

@@ -21,6 +21,7 @@ from sido.arrays import Array
 from sido.demos.absolute import in_frame, rotation_of_quat
 from sido.demos.action_spec import ActionSpec
 from sido.geometry import Pose, axis_angle_from_quat, quat_conjugate, quat_from_axis_angle, quat_multiply
+from sido.sim.experts.sight import Goal
 from sido.sim.osc import OscSettings
 
 __all__ = ["Steering", "in_action_spec"]
@@ -59,47 +60,42 @@ class Steering:
         self._turning_radps[which] = 0.0
 
     def steer(
-        self,
-        hand: Pose,
-        goal: Pose,
-        moving_mps: Float[Array, "N 3"],
-        speed_mps: Float[Array, "N"],
-        turning_radps: Float[Array, "N"],
-    ) -> Pose:
-        """Where to send the hand in this step.
+        self, hand: Pose, goal: Goal, speed_mps: Float[Array, "N"], turning_radps: Float[Array, "N"]
+    ) -> tuple[Float[Array, "N 3"], Float[Array, "N 3"]]:
+        """How far to send the hand in this step: metres, and axis angle; base frame.
 
         Args:
             hand: Where it is.
             goal: Where it is to come.
-            moving_mps: By which the goal itself moves.
             speed_mps: At most, seen from the goal.
             turning_radps: At most.
         """
-        away = quat_multiply(goal.quat_wxyz, quat_conjugate(hand.quat_wxyz))
-        wanted = moving_mps + _cut((goal.position - hand.position) / self.lag_s, speed_mps)
-        turning = _cut(axis_angle_from_quat(away) / self._turning_lag_s, turning_radps)
-        self._velocity_mps = _cut(
-            self._velocity_mps + _cut(wanted - self._velocity_mps, self._change_mps), self._reach_m / self.lag_s
-        )
-        self._turning_radps = _cut(
-            self._turning_radps + _cut(turning - self._turning_radps, self._change_radps),
-            self._reach_rad / self._turning_lag_s,
-        )
-        turn = quat_from_axis_angle(self._turning_lag_s * self._turning_radps)
-        return Pose(hand.position + self.lag_s * self._velocity_mps, quat_multiply(turn, hand.quat_wxyz))
+        away = axis_angle_from_quat(quat_multiply(goal.quat_wxyz, quat_conjugate(hand.quat_wxyz)))
+        wanted = goal.velocity_mps + _cut((goal.position - hand.position) / self.lag_s, speed_mps)
+        turning = _cut(away / self._turning_lag_s, turning_radps)
+        change, turn_change = wanted - self._velocity_mps, turning - self._turning_radps
+        velocity_mps = self._velocity_mps + _cut(change, self._change_mps)
+        turning_radps = self._turning_radps + _cut(turn_change, self._change_radps)
+        self._velocity_mps = _cut(velocity_mps, self._reach_m / self.lag_s)
+        self._turning_radps = _cut(turning_radps, self._reach_rad / self._turning_lag_s)
+        return self.lag_s * self._velocity_mps, self._turning_lag_s * self._turning_radps
 
 
 def in_action_spec(
-    hand: Pose, goal: Pose, closed: Bool[Array, "N"], spec: ActionSpec, world_from_base: Pose
+    hand: Pose,
+    way: tuple[Float[Array, "N 3"], Float[Array, "N 3"]],
+    closed: Bool[Array, "N"],
+    spec: ActionSpec,
+    world_from_base: Pose,
 ) -> Float[Array, "N A"]:
-    """Goals, base frame, as actions of `spec`; relative ones reach them where they are within reach of `hand`."""
+    """Ways from where the hand is, base frame, as actions of `spec`."""
     gripper = np.where(closed, spec.gripper_closed, spec.gripper_open)[:, None]
+    step, turn = way
     if spec.kind == "absolute":
-        parts = (goal.position, rotation_of_quat(goal.quat_wxyz, spec.rotation), gripper)
+        goal = quat_multiply(quat_from_axis_angle(turn), hand.quat_wxyz)
+        parts = (hand.position + step, rotation_of_quat(goal, spec.rotation), gripper)
     else:
-        turn = axis_angle_from_quat(quat_multiply(goal.quat_wxyz, quat_conjugate(hand.quat_wxyz)))
-        step = (goal.position - hand.position) / spec.position_scale_m
-        parts = (step, turn / spec.rotation_scale_rad, gripper)
+        parts = (step / spec.position_scale_m, turn / spec.rotation_scale_rad, gripper)
     actions = np.concatenate(parts, axis=1)
     return in_frame(actions, spec, world_from_base) if spec.frame == "world" else actions
 
