@@ -7,6 +7,9 @@ from collections.abc import Callable
 
 from sido.errors import SettingError
 from sido.sim.experts.expert import Expert, ExpertSettings
+from sido.sim.experts.gantry import gantry_expert
+from sido.sim.experts.mug import mug_expert
+from sido.sim.experts.peachtree import peachtree_expert
 from sido.sim.experts.stack import stack_expert
 from sido.sim.vector_environment import VectorEnvironment
 
@@ -14,6 +17,9 @@ __all__ = ["EXPERTS", "expert_for"]
 
 EXPERTS: dict[str, Callable[[VectorEnvironment, ExpertSettings], Expert]] = {
     "stack": stack_expert,
+    "mug": mug_expert,
+    "gantry": gantry_expert,
+    "peachtree": peachtree_expert,
 }
 """By the task's name, as in `sido.sim.tasks.TASKS`."""
 

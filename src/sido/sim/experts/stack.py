@@ -7,14 +7,15 @@ from jaxtyping import Bool, Float
 
 from sido.arrays import Array
 from sido.sim.experts.expert import ExpertSettings
+from sido.sim.experts.picking import Picking, has_lost
 from sido.sim.experts.sight import Goal, Sight, downward, planar, up, yaw_of
-from sido.sim.experts.stages import Script, Stage, is_held, is_let_go, never
+from sido.sim.experts.stages import Script, Stage, is_let_go, never
 from sido.sim.vector_environment import VectorEnvironment
 
 __all__ = ["stack_expert"]
 
-OVER_M, LIFT_M, ACROSS_M, AWAY_M = 0.07, 0.10, 0.06, 0.08
-"""Heights: over the cube before the grasp, after it, over the place for the cube, and over the stacked cube."""
+ACROSS_M, AWAY_M = 0.06, 0.08
+"""Heights: over the place for the cube, and of the empty hand over the stacked cube."""
 FINGER_M, ROOM_M = 0.048, 0.046
 """From the hand's middle to an open finger's, along the hand's x axis; from there to cubeB's middle, so that a finger
 comes down beside it."""
@@ -46,24 +47,6 @@ def _axis_angle(angle_rad: Float[Array, "N"]) -> Float[Array, "N"]:
     return (angle_rad + np.pi / 2) % np.pi - np.pi / 2
 
 
-def _over(sight: Sight) -> Goal:
-    return Goal(sight.grasp + up(OVER_M), _turned(sight), sight.velocity_mps)
-
-
-def _down(sight: Sight) -> Goal:
-    """Straight over it first: the further beside, the higher."""
-    height = np.clip(3.0 * (sight.off(sight.grasp) - 0.01), 0.0, OVER_M)
-    return Goal(sight.grasp + up(height), _turned(sight), sight.velocity_mps)
-
-
-def _close(sight: Sight) -> Goal:
-    return Goal(sight.grasp, sight.entry.quat_wxyz, np.where(sight.held[:, None], 0.0, sight.velocity_mps))
-
-
-def _lift(sight: Sight) -> Goal:
-    return Goal(sight.entry.position + up(LIFT_M), sight.entry.quat_wxyz)
-
-
 def _across(sight: Sight) -> Goal:
     return Goal(sight.shift(sight.target.position + up(ACROSS_M)), sight.entry.quat_wxyz)
 
@@ -80,26 +63,6 @@ def _away(sight: Sight) -> Goal:
     return Goal(sight.entry.position + up(AWAY_M), sight.entry.quat_wxyz)
 
 
-def _is_over(sight: Sight) -> Bool[Array, "N"]:
-    return (sight.off(sight.grasp) < 0.02) & (np.abs(sight.above(sight.grasp) - OVER_M) < 0.02)
-
-
-def _is_down(sight: Sight) -> Bool[Array, "N"]:
-    return (sight.off(sight.grasp) < 0.006) & (np.abs(sight.above(sight.grasp)) < 0.006)
-
-
-def _has_missed(sight: Sight) -> Bool[Array, "N"]:
-    return (sight.steps >= 14) & ~sight.held
-
-
-def _has_lost(sight: Sight) -> Bool[Array, "N"]:
-    return sight.unheld_steps > 3
-
-
-def _is_lifted(sight: Sight) -> Bool[Array, "N"]:
-    return sight.above(sight.entry.position) > LIFT_M - 0.02
-
-
 def _is_across(sight: Sight) -> Bool[Array, "N"]:
     return planar(sight.target.position - sight.thing_position) < 0.005
 
@@ -109,12 +72,9 @@ def _is_lowered(sight: Sight) -> Bool[Array, "N"]:
 
 
 STAGES = (
-    Stage("over", _over, _is_over, speed_mps=0.15),
-    Stage("down", _down, _is_down, speed_mps=0.10, most_steps=60),
-    Stage("close", _close, is_held, closed=True, failed=_has_missed, least_steps=8),
-    Stage("lift", _lift, _is_lifted, closed=True, failed=_has_lost, speed_mps=0.13),
-    Stage("across", _across, _is_across, closed=True, failed=_has_lost, most_steps=80, speed_mps=0.13),
-    Stage("lower", _lower, _is_lowered, closed=True, failed=_has_lost, speed_mps=0.08, most_steps=40),
+    *Picking(lambda sight: sight.grasp, _turned).stages,
+    Stage("across", _across, _is_across, True, has_lost, most_steps=80, speed_mps=0.13),
+    Stage("lower", _lower, _is_lowered, True, has_lost, most_steps=40, speed_mps=0.08),
     Stage("open", _open, is_let_go, least_steps=4, most_steps=10),
     Stage("away", _away, never, failed=lambda sight: sight.steps > 20),
 )
