@@ -10,6 +10,7 @@ from sido.sim.experts.expert import Expert, ExpertSettings
 from sido.sim.experts.gantry import gantry_expert
 from sido.sim.experts.mug import mug_expert
 from sido.sim.experts.peachtree import peachtree_expert
+from sido.sim.experts.square import square_expert
 from sido.sim.experts.stack import stack_expert
 from sido.sim.vector_environment import VectorEnvironment
 
@@ -17,6 +18,7 @@ __all__ = ["EXPERTS", "expert_for"]
 
 EXPERTS: dict[str, Callable[[VectorEnvironment, ExpertSettings], Expert]] = {
     "stack": stack_expert,
+    "square": square_expert,
     "mug": mug_expert,
     "gantry": gantry_expert,
     "peachtree": peachtree_expert,
