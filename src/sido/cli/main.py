@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from sido.cli.augment import augment
+from sido.cli.collect import collect
 from sido.cli.convert import convert
 from sido.cli.inspect import inspect
 from sido.cli.synthesize import synthesize
@@ -26,7 +27,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 when all went well, 1 when a dataset has problems, 2 for an error, 130 for Ctrl-C."""
     try:
         return tyro.extras.subcommand_cli_from_dict(
-            {"inspect": inspect, "augment": augment, "convert": convert, "synthesize": synthesize},
+            {
+                "collect": collect,
+                "inspect": inspect,
+                "augment": augment,
+                "convert": convert,
+                "synthesize": synthesize,
+            },
             prog="sido",
             description=_DESCRIPTION,
             args=arguments,

@@ -1,8 +1,9 @@
 """Finding `T_g`, the first step whose action closes the gripper for the grasp that moves the object.
 
 Sources, best first: the file's own annotation (a reader sets `Demo.grasp`), the dataset's subtask signal, a sustained
-close command on which the fingers stall, a sustained close command alone. The last two are cross-checked by the
-object's displacement wherever its position is known: a close that moves nothing is no grasp.
+close command on which the fingers stall, a sustained close command alone. They are cross-checked by the object's
+displacement wherever its position is known: a close that moves nothing is no grasp (a signal is believed all the same
+where no close moves anything).
 """
 
 from __future__ import annotations
@@ -67,12 +68,20 @@ def _first_rise(signal: Bool[Array, " T"]) -> int:
 def _by_signal(demo: Demo, name: str, closing: Bool[Array, " T"]) -> Grasp:
     # The signal is a contact check on what is seen, so it comes a few steps after the command, and it flickers on
     # when closed fingers brush past: what counts is contact while the gripper is being closed.
-    contact = _first_rise(demo.subtask_signals[name] & closing)
-    if contact == len(demo):
+    contact = demo.subtask_signals[name] & closing
+    touching = [run for run in _runs(closing, at_least=1) if contact[run.start : run.stop].any()]
+    if not touching:
         raise _no_grasp(demo, f"the subtask signal {name!r} is never on while the gripper is told to close")
-    opened = np.flatnonzero(~closing[:contact])
-    index = int(opened[-1]) + 1 if opened.size else 0
+    index = next((run.start for run in touching if _carries(demo, contact, run)), touching[0].start)
     return Grasp(index, f"subtask signal {name!r}", _end_of_earlier_subtasks(demo, name, index))
+
+
+def _carries(demo: Demo, contact: Bool[Array, " T"], run: _Run) -> bool:
+    """Whether the object moves while it is held: one that slipped out of the fingers was not grasped."""
+    if demo.object_position is None:
+        return True
+    held = demo.object_position[run.start : run.stop][contact[run.start : run.stop]]
+    return bool(np.linalg.norm(held - held[0], axis=1).max() > _MOVED_M)
 
 
 def _end_of_earlier_subtasks(demo: Demo, grasp_signal: str, index: int) -> int:

@@ -73,6 +73,8 @@ class DatasetInfo:
     """Named subsets of the demonstrations (robomimic's masks): "train" -> demo names."""
     warnings: tuple[str, ...] = ()
     """What a person should know before training on it."""
+    provenance: str = ""
+    """How it was made, as whoever made it says it: of `sido collect`, JSON with the recipe and what it cost."""
 
     def to_json(self) -> str:
         """What a file of any format keeps beside the data, so that reading it back needs no guess."""
@@ -87,6 +89,7 @@ class DatasetInfo:
                 else {"position": pose.position.tolist(), "quat_wxyz": pose.quat_wxyz.tolist()},
                 "object_position_source": self.object_position_source,
                 "filter_keys": {key: list(names) for key, names in self.filter_keys.items()},
+                "provenance": self.provenance,
             }
         )
 
@@ -106,6 +109,7 @@ class DatasetInfo:
                 world_from_base=None if pose is None else Pose(pose["position"], pose["quat_wxyz"]),
                 object_position_source=document["object_position_source"],
                 filter_keys={key: tuple(names) for key, names in document["filter_keys"].items()},
+                provenance=document.get("provenance", ""),
             )
         except (json.JSONDecodeError, KeyError, TypeError) as error:
             raise DataError("sido's own description of the dataset is damaged", found=repr(error)) from error

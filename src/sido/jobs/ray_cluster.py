@@ -6,11 +6,11 @@ import importlib
 import logging
 import os
 import pickle
+import socket
 import warnings
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, final
-from unittest import mock
 
 from sido.errors import MissingExtraError, SettingError
 from sido.jobs.crew import Prepare, Queue
@@ -18,6 +18,7 @@ from sido.jobs.outcome import MOST_LOSSES, Bench, Outcome, WorkFailedError, lost
 
 __all__ = ["RayCluster"]
 
+_PATIENCE_S = 10.0
 _SPARE = 2
 """Jobs that wait on the cluster beside those that are being done, so that nobody waits for the next one."""
 
@@ -113,8 +114,9 @@ def _connected(ray: Any, address: str) -> Generator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
+            _knock(address)
             ray.init(address=address, log_to_driver=False, logging_level=logging.CRITICAL)
-        except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
+        except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as error:
             raise SettingError(
                 "cannot connect to a Ray cluster",
                 field="--ray",
@@ -131,6 +133,14 @@ def _connected(ray: Any, address: str) -> Generator[None]:
             ray.shutdown()
 
 
+def _knock(address: str) -> None:
+    """Raise at once where nobody answers: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        with socket.create_connection((host, int(port)), timeout=_PATIENCE_S):
+            pass
+
+
 @contextmanager
 def _muted() -> Generator[None]:
     """Keep the cluster's reports (a raylet's last words, when its node is lost) off the user's screen.
@@ -138,8 +148,16 @@ def _muted() -> Generator[None]:
     Ray prints them, `log_to_driver` or not, and has no setting against it. What matters of them comes as an error.
     """
     worker: Any = importlib.import_module("ray._private.worker")
-    with mock.patch.object(worker, "print_to_stdstream", lambda *_args, **_options: None):
+    loud = worker.print_to_stdstream
+    worker.print_to_stdstream = _say_nothing
+    try:
         yield
+    finally:
+        worker.print_to_stdstream = loud
+
+
+def _say_nothing(*_args: object, **_options: object) -> None:
+    pass
 
 
 def _import_ray() -> Any:

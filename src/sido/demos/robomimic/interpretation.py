@@ -117,6 +117,7 @@ def interpret(attributes: Mapping[str, str], first: Recording, hints: Hints) -> 
         world_from_base=world_from_base,
         object_position_source=source,
         warnings=tuple(note for note in notes if note),
+        provenance="" if told is None else told.provenance,
     )
 
 

@@ -1,0 +1,46 @@
+"""So many of so many, and how sure that is."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import final
+
+from sido.errors import SettingError
+
+__all__ = ["Proportion"]
+
+
+@final
+@dataclass(frozen=True)
+class Proportion:
+    """Successes of attempts."""
+
+    successes: int
+    attempts: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.successes <= self.attempts or self.attempts < 1:
+            raise SettingError(
+                "not so many of so many", found=f"{self.successes} of {self.attempts}", expected="0 to n of n, n >= 1"
+            )
+
+    @property
+    def rate(self) -> float:
+        """Successes per attempt."""
+        return self.successes / self.attempts
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Wilson's: the rates `p` for which the rate found is within `z` standard deviations `sqrt(p (1 - p) / n)`."""
+        z, n, rate = NormalDist().inv_cdf((1 + confidence) / 2), self.attempts, self.rate
+        middle = (rate + z * z / (2 * n)) / (1 + z * z / n)
+        half = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+        # Rounding would else leave 1e-17 where the interval ends at 0 or 1.
+        low = 0.0 if self.successes == 0 else middle - half
+        high = 1.0 if self.successes == n else middle + half
+        return low, high
+
+    def __str__(self) -> str:
+        low, high = self.interval()
+        return f"{self.rate:.1%} ({low:.1%} to {high:.1%})"
