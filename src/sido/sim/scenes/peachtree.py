@@ -141,7 +141,7 @@ def _furnish(root: Element) -> None:
     peach.solid("peach", "ellipsoid", PEACH_HALF_M, (0, 0, 0), _FRUIT, _PEACH)
     peach.sight("blush_visual", "ellipsoid", (0.030, 0.031, 0.040), (-0.0062, -0.004, 0.003), _BLUSH)
     light_from(root, (0.3, -1.0, 1.0))
-    aim_camera(root, "agentview", (0.06, -0.98, 1.42), (0.02, 0.0, 1.10), fovy_deg=48.0)
+    aim_camera(root, "agentview", (0.55, -0.85, 1.45), (0.0, 0.0, 1.12), fovy_deg=52.0)
 
 
 def _add_basket(basket: Body) -> None:
