@@ -41,6 +41,8 @@ class Sight:
     base_from_world: Pose
     hand: Pose
     """The grip site."""
+    hand_mps: Float[Array, "N 3"]
+    """Its mean velocity in the last control step; 0 as the episode begins."""
     thing_position: Float[Array, "N 3"]
     """Of the moving object, as far as the expert knows."""
     velocity_mps: Float[Array, "N 3"]
@@ -89,6 +91,10 @@ class Sight:
     def position(self, name: str) -> Float[Array, "N 3"]:
         """Of any free object of the scene, as it truly is."""
         return self.base_from_world.apply(self.state.position(name))
+
+    def rests(self, speed_mps: float) -> Bool[Array, "N"]:
+        """The hand is no faster than that."""
+        return (self.hand_mps**2).sum(axis=1) < speed_mps**2
 
     def off(self, position: Float[Array, "*N 3"]) -> Float[Array, "N"]:
         """Horizontal distance from the hand to there."""

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from sido.arrays import Array
-from sido.geometry import Pose, quat_about_z, quat_multiply
+from sido.geometry import Pose, quat_about_z
 from sido.sim.experts.expert import ExpertSettings
 from sido.sim.experts.picking import Picking, has_lost
 from sido.sim.experts.sight import Goal, Sight, downward, hand_yaw, planar, up, yaw_of
@@ -60,10 +60,9 @@ def _placed(sight: Sight) -> Pose:
     return Pose(sight.target.position, quat_about_z(yaw))
 
 
-def _over_peg(sight: Sight, height_m: float) -> Goal:
+def _over_peg(sight: Sight, height_m: float | Float[Array, "N"]) -> Goal:
     placed = _placed(sight)
-    turned = quat_multiply(placed.quat_wxyz, np.array((1.0, 0.0, 0.0, 0.0)))
-    hand = sight.carrying(Pose(placed.position + up(height_m), turned))
+    hand = sight.carrying(Pose(placed.position + up(height_m), placed.quat_wxyz))
     return Goal(hand.position, hand.quat_wxyz)
 
 
@@ -72,7 +71,10 @@ def _across(sight: Sight) -> Goal:
 
 
 def _lower(sight: Sight) -> Goal:
-    return _over_peg(sight, 0.0)
+    """The further beside, the higher: a nut that has met the peg's edge is lifted again."""
+    return _over_peg(
+        sight, np.clip(20.0 * (planar(sight.target.position - sight.thing_position) - 0.005), 0.0, ACROSS_M)
+    )
 
 
 def _open(sight: Sight) -> Goal:
@@ -85,7 +87,8 @@ def _away(sight: Sight) -> Goal:
 
 def _is_across(sight: Sight) -> Bool[Array, "N"]:
     turn = _wrapped(yaw_of(_placed(sight).quat_wxyz) - yaw_of(sight.thing.quat_wxyz))
-    return (planar(sight.target.position - sight.thing_position) < 0.003) & (np.abs(turn) < np.deg2rad(3.0))
+    near = planar(sight.target.position - sight.thing_position) < 0.003
+    return near & (np.abs(turn) < np.deg2rad(3.0)) & sight.rests(0.02)
 
 
 def _is_lowered(sight: Sight) -> Bool[Array, "N"]:
@@ -99,7 +102,7 @@ def _wrapped(angle_rad: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
 
 STAGES = (
     *Picking(_grip, _attitude, lift_m=LIFT_M).stages,
-    Stage("across", _across, _is_across, True, has_lost, most_steps=120, speed_mps=0.2),
+    Stage("across", _across, _is_across, True, has_lost, most_steps=120, speed_mps=0.16),
     Stage("lower", _lower, _is_lowered, True, has_lost, most_steps=60, speed_mps=0.1),
     Stage("open", _open, is_let_go, least_steps=4, most_steps=10),
     Stage("away", _away, never, failed=lambda sight: sight.steps > 20),

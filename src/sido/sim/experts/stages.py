@@ -102,6 +102,7 @@ class Script:
         self._steps = np.zeros(envs, dtype=np.int64)
         self._unheld = np.full(envs, NEVER_HELD)
         self._base_from_world = world.scene.arm.base_pose.inverse()
+        self._last_hand: Float[Array, "N 3"] = world.eef_pose.position
         self._entry, self._home = world.eef_pose, world.eef_pose
 
     @property
@@ -120,6 +121,7 @@ class Script:
         self._stage, self._unheld = np.where(fresh, 0, self._stage), np.where(fresh, NEVER_HELD, self._unheld)
         hand = self.world.eef_pose
         self._home = _chosen(fresh, hand, self._home)
+        self._last_hand = np.where(fresh[:, None], hand.position, self._last_hand)
         self._enter(fresh, hand)
 
     def actions(self) -> Float[Array, "N A"]:
@@ -145,11 +147,14 @@ class Script:
         true, velocity_mps, held = world.object_position, world.object_velocity_mps, world.state.held
         self._unheld = np.where(held, 0, np.minimum(self._unheld + 1, NEVER_HELD))
         felt = (self._unheld <= FELT_STEPS)[:, None]
+        hand, last = world.eef_pose, self._last_hand
+        self._last_hand = hand.position
         seen, seen_mps = self._reaction.look(true, velocity_mps)
         return Sight(
             world=world,
             base_from_world=self._base_from_world,
-            hand=world.eef_pose,
+            hand=hand,
+            hand_mps=(hand.position - last) / world.period_s,
             thing_position=np.where(felt, true, seen),
             velocity_mps=np.where(felt, velocity_mps, seen_mps),
             held=held,
