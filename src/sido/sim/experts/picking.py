@@ -48,10 +48,10 @@ class Picking:
     def stages(self) -> tuple[Stage, ...]:
         """In their order."""
         return (
-            Stage("over", self._over, self._is_over, speed_mps=0.15),
-            Stage("down", self._down, self._is_down, speed_mps=0.10, most_steps=60),
+            Stage("over", self._over, self._is_over, speed_mps=0.14),
+            Stage("down", self._down, self._is_down, speed_mps=0.09, most_steps=60),
             Stage("close", self._close, is_held, True, self._has_missed, least_steps=self.firm_steps),
-            Stage("lift", self._lift, self._is_lifted, True, has_lost, speed_mps=0.13, most_steps=60),
+            Stage("lift", self._lift, self._is_lifted, True, has_lost, speed_mps=0.12, most_steps=60),
         )
 
     def _over(self, sight: Sight) -> Goal:

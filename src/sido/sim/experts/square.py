@@ -103,7 +103,7 @@ def _wrapped(angle_rad: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
 STAGES = (
     *Picking(_grip, _attitude, lift_m=LIFT_M).stages,
     Stage("across", _across, _is_across, True, has_lost, most_steps=120, speed_mps=0.16),
-    Stage("lower", _lower, _is_lowered, True, has_lost, most_steps=60, speed_mps=0.1),
+    Stage("lower", _lower, _is_lowered, True, has_lost, most_steps=60, speed_mps=0.12),
     Stage("open", _open, is_let_go, least_steps=4, most_steps=10),
     Stage("away", _away, never, failed=lambda sight: sight.steps > 20),
 )

@@ -73,7 +73,7 @@ def _is_lowered(sight: Sight) -> Bool[Array, "N"]:
 
 STAGES = (
     *Picking(lambda sight: sight.grasp, _turned).stages,
-    Stage("across", _across, _is_across, True, has_lost, most_steps=80, speed_mps=0.13),
+    Stage("across", _across, _is_across, True, has_lost, most_steps=80, speed_mps=0.12),
     Stage("lower", _lower, _is_lowered, True, has_lost, most_steps=40, speed_mps=0.08),
     Stage("open", _open, is_let_go, least_steps=4, most_steps=10),
     Stage("away", _away, never, failed=lambda sight: sight.steps > 20),
