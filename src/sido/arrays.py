@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from jaxtyping import Float
-from numpy.typing import NDArray
 
 __all__ = ["Array", "FloatArray", "Matrices", "Quaternions", "Rot6ds", "Vectors", "read_only"]
 
-Array = NDArray[Any]
+Array = np.ndarray[Any, np.dtype[Any]]
+"""`numpy.typing.NDArray[Any]`, which jaxtyping does not take apart in numpy 2.5 and later."""
 
 FloatArray = Float[Array, "..."]
 Vectors = Float[Array, "*batch 3"]
