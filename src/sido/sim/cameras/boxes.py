@@ -14,7 +14,6 @@ from sido.sim.cameras.mesh import triangles
 
 __all__ = ["Boxes", "GeomBoxes"]
 
-CORNERS = np.array([(x, y, z) for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 LONGEST_M = 0.3
 """A mesh with a longer box gets several, each around the faces in a part of it."""
 ENDLESS_M = 1e6
@@ -31,9 +30,13 @@ class Boxes:
     halves: Float[Array, "n 3"]
     """Half its size along each."""
 
-    def corners(self) -> Float[Array, "n 8 3"]:
-        offsets = CORNERS * self.halves[:, None, :]
-        return self.centres[:, None, :] + offsets @ self.axes.swapaxes(1, 2)
+    def beside(self, other: Boxes) -> Boxes:
+        """These, and then those."""
+        return Boxes(
+            np.concatenate([self.centres, other.centres]),
+            np.concatenate([self.axes, other.axes]),
+            np.concatenate([self.halves, other.halves]),
+        )
 
     def take(self, which: Bool[Array, "n"] | Int[Array, "m"]) -> Boxes:
         return Boxes(self.centres[which], self.axes[which], self.halves[which])
@@ -47,15 +50,15 @@ class GeomBoxes:
         parts = [(geom, *part) for geom in geoms.tolist() for part in _parts(model, geom)]
         self.geom = np.array([geom for geom, _, _ in parts], dtype=np.int64)
         """Which geom each box belongs to."""
-        self._lows = np.array([low for _, low, _ in parts]).reshape(-1, 3)
-        self._highs = np.array([high for _, _, high in parts]).reshape(-1, 3)
+        lows = np.array([low for _, low, _ in parts]).reshape(-1, 3)
+        highs = np.array([high for _, _, high in parts]).reshape(-1, 3)
+        self._middles, self._halves = (lows + highs) / 2, (highs - lows) / 2
 
     def at(self, data: mujoco.MjData) -> Boxes:
         """Where they are."""
         axes = data.geom_xmat[self.geom].reshape(-1, 3, 3)
-        middles = (self._lows + self._highs) / 2
-        centres = data.geom_xpos[self.geom] + (axes @ middles[:, :, None])[:, :, 0]
-        return Boxes(centres, axes, (self._highs - self._lows) / 2)
+        centres = data.geom_xpos[self.geom] + (axes @ self._middles[:, :, None])[:, :, 0]
+        return Boxes(centres, axes, self._halves)
 
 
 def _parts(model: mujoco.MjModel, geom: int) -> list[tuple[Array, Array]]:

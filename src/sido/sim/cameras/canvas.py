@@ -42,10 +42,14 @@ class Canvas:
         self.quality = quality
         self.model = copy.copy(model)  # MuJoCo's own deep copy
         self.drawn = np.isin(model.geom_group, VISUAL_GROUPS)
+        self.model.site_group[model.site_rgba[:, 3] <= 0] = HIDDEN_GROUP  # MuJoCo takes its time to draw nothing
         visual = self.model.vis
         visual.global_.offheight, visual.global_.offwidth = size
         visual.quality.offsamples = quality.samples
         visual.quality.numslices, visual.quality.numstacks = quality.slices, max(2, quality.slices * 4 // 7)
+        visual.quality.numquads = quality.squares
+        planes = model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE
+        self.model.geom_size[planes, 2] = np.maximum(model.geom_size[planes, 2], quality.tile_m)
         if not quality.shadows:
             visual.quality.shadowsize = 0
 

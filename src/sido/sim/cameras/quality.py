@@ -28,12 +28,18 @@ class Quality:
     """Meshes are simplified to cells of so many pixels, each as seen with the robot in its rest posture; 0: none."""
     slices: int
     """Flat faces around a sphere, a capsule, a cylinder."""
+    squares: int
+    """Along each edge of a box. Light falls on their corners, and is blended between them."""
+    tile_m: float
+    """The least side of the squares of a plane, likewise."""
 
     def __post_init__(self) -> None:
         for name, value, least in (
             ("samples", self.samples, 0),
             ("detail_px", self.detail_px, 0),
             ("slices", self.slices, 3),
+            ("squares", self.squares, 1),
+            ("tile_m", self.tile_m, 0),
         ):
             if not (math.isfinite(value) and value >= least):
                 raise SettingError(
@@ -46,8 +52,8 @@ class Quality:
         return self.shadows or self.reflections
 
 
-FAST = Quality(samples=0, shadows=False, reflections=False, detail_px=1.0, slices=16)
+FAST = Quality(samples=0, shadows=False, reflections=False, detail_px=1.0, slices=16, squares=2, tile_m=1.0)
 """For policies: the right colours and shapes to about a pixel; hard edges, no mirror images, no shadows."""
 
-PRETTY = Quality(samples=4, shadows=True, reflections=True, detail_px=0.0, slices=28)
+PRETTY = Quality(samples=4, shadows=True, reflections=True, detail_px=0.0, slices=28, squares=4, tile_m=0.0)
 """For people: everything that the model has, as robosuite draws it."""

@@ -54,19 +54,22 @@ class View:
         """The image, RGB, its first row on top."""
         canvas = self._canvas
         self._take_up()
-        canvas.show(canvas.drawn if canvas.quality.draws_all else self.may_see(data))
+        seen, sky = (canvas.drawn, True) if canvas.quality.draws_all else self.may_see(data)
+        canvas.show(seen)
+        self._scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = sky
         mujoco.mjv_updateScene(
             canvas.model, data, self._options, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL, self._scene
         )
         mujoco.mjr_render(self._rectangle, self._scene, self.context)
         return self._pixels()
 
-    def may_see(self, data: mujoco.MjData) -> Bool[Array, "G"]:
-        """Which geoms may be in the image."""
-        boxes, screens = self._boxes.at(data), self._sight.screens.at(data)
+    def may_see(self, data: mujoco.MjData) -> tuple[Bool[Array, "G"], bool]:
+        """Which geoms may be in the image, and whether the sky may."""
+        boxes = self._boxes.at(data).beside(self._sight.sky(data))
+        *parts, sky = self._sight.may_see(boxes, data, self._sight.screens.at(data)).tolist()
         seen = np.zeros(len(self._canvas.drawn), dtype=np.bool_)
-        seen[self._boxes.geom[self._sight.may_see(boxes, data, screens)]] = True
-        return seen
+        seen[self._boxes.geom[np.array(parts, dtype=np.bool_)]] = True
+        return seen, sky
 
     def _pixels(self) -> UInt8[Array, "height width 3"]:
         upside_down = np.empty((self.lens.height, self.lens.width, 3), dtype=np.uint8)
