@@ -159,9 +159,10 @@ def line(task: str, motion: str, speed_mps: float, rollouts: list[Rollout], shar
     apart: list[Any] = [
         np.mean([one.apart_m[t + ahead] for one in good for t in range(one.eligible)] or [np.nan]) for ahead in AHEAD
     ]
+    close, contact = np.mean([one.close for one in good]), np.mean([one.contact for one in good])
     lasting = f"{np.mean(steps):.1f} ({min(steps)}-{max(steps)})"
     return (
-        f"{text}  {lasting:15s} {np.mean([one.close for one in good]):6.1f}   {np.mean([one.contact for one in good]):6.1f}"
+        f"{text}  {lasting:15s} {close:6.1f}   {contact:6.1f}"
         f"    {sum(one.eligible for one in good) / sum(steps):6.1%}   {100 * apart[0]:4.1f}   {100 * apart[1]:4.1f}"
         f"   {share:.1%}"
     )

@@ -107,14 +107,16 @@ class MovingObject:
         self._untouched = 0 if touched else self._untouched + 1
         self._tried = self._tried and not touched
 
-    def resume(self, pose: Pose, obstacle: Obstacle | None, *, after_steps: int) -> bool:
-        """Drive it again from where it lies at rest, if no finger has touched it for so many steps.
+    def is_lost(self, after_steps: int) -> bool:
+        """Whether it is to be driven again once it lies at rest: no finger has touched it for so many steps."""
+        return self._needs_drive and not self.driven and not self._tried and self._untouched >= after_steps
+
+    def resume(self, pose: Pose, obstacle: Obstacle | None) -> bool:
+        """Drive a lost object again from where it lies at rest.
 
         It is tried once: where the object lies outside of its region, or has nowhere to go, it is left lying until a
         finger moves it.
         """
-        if self.driven or self._untouched < after_steps or self._tried:
-            return False
         self._tried = True
         if not self.region.contains(pose.position):
             return False

@@ -360,11 +360,10 @@ class VectorEnvironment:
                     episodes[i].carried_m = self._state.position(self.task.moving)[i].copy()
                 continue
             thing.touch(touched=bool(finger[i]))
-            if drivable[i]:
+            if drivable[i] and thing.is_lost(self.settings.lost_after_steps):
                 resumed[i] = thing.resume(
                     Pose(self._object_position[i], self.object_pose.quat_wxyz[i]),
                     obstacle_in(self.task, self.settings, self._state.qpos[i]),
-                    after_steps=self.settings.lost_after_steps,
                 )
         return Events(
             left_pad=stepper.touched("left_pad") & live,

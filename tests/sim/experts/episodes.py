@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -48,11 +49,12 @@ def play(
     motion: str = "still",
     speed_mps: float | None = None,
     settings: ExpertSettings | None = None,
+    threads: int = 1,
+    **environment: Any,
 ) -> list[Episode]:
     """All at once."""
-    world = VectorEnvironment(
-        task, envs=len(seeds), settings=EnvironmentSettings(motion=motion_named(motion, speed_mps))
-    )
+    way = EnvironmentSettings(motion=motion_named(motion, speed_mps), **environment)
+    world = VectorEnvironment(task, envs=len(seeds), settings=way, threads=threads)
     with world:
         script = expert(world, settings or ExpertSettings())
         world.reset(seeds)

@@ -24,16 +24,10 @@ def grasp_step(closing: Bool[Array, "T"], held: Bool[Array, "T"], object_positio
     Returns:
         The step; None where nothing was grasped and moved.
     """
-    step = 0
-    while step < len(closing):
-        if not closing[step]:
-            step += 1
-            continue
-        opened = np.flatnonzero(~closing[step:])
-        end = step + int(opened[0]) if opened.size else len(closing)
-        # The object is seen in the hand before the step that follows.
-        seen = np.flatnonzero(held[step : end - 1]) + step + 1
-        if seen.size and np.linalg.norm(object_position[seen] - object_position[seen[0]], axis=1).max() > MOVED_M:
-            return step
-        step = end
+    seen = np.concatenate([[False], held[:-1]])  # in the hand, before the step
+    edges = np.diff(np.concatenate([[False], closing, [False]]).astype(np.int8))
+    for start, stop in zip(np.flatnonzero(edges == 1).tolist(), np.flatnonzero(edges == -1).tolist(), strict=True):
+        way = object_position[start:stop][seen[start:stop]]
+        if len(way) and np.linalg.norm(way - way[0], axis=1).max() > MOVED_M:
+            return start
     return None

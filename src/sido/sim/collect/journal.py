@@ -94,7 +94,8 @@ class Journal:
     def _read_entries(self) -> Iterator[tuple[int, Entry]]:
         for path in sorted(self.folder.glob("attempt_*.npz")):
             try:
-                with np.load(path, allow_pickle=False) as file:
+                # Opened here, as numpy leaves a damaged file open.
+                with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
                     about: Any = json.loads(str(file[_ABOUT]))
                 yield about["number"], Entry(about["ending"], about["steps"], about["usable"])
             except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
