@@ -15,8 +15,8 @@ import sido
 SOURCE = Path(sido.__file__).parent
 
 ROOMS = (
-    "errors", "arrays", "atomic", "jobs", "proportion", "release", "geometry", "demos", "motion", "augment", "predict", "policies", "train", "control",
-    "sim", "evaluate", "experiments", "cli",
+    "errors", "arrays", "atomic", "jobs", "proportion", "release", "geometry", "demos", "motion", "augment", "predict",
+    "policies", "train", "control", "sim", "evaluate", "experiments", "cli",
 )  # fmt: skip
 """Imports go one way: a room may import those before it."""
 

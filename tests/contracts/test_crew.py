@@ -63,7 +63,9 @@ def without_the_last(results: Iterator[Any]) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    "broken", [Changed(twice), Changed(shifted), Changed(without_the_last), Hasty(), Careless()], ids=repr
+    "broken",
+    [Changed(twice), Changed(shifted), Changed(without_the_last), Hasty(), Careless()],
+    ids=["doubles", "shifts", "loses the last", "hasty", "careless"],
 )
 def test_broken_ones_are_rejected(broken: Crew):
     with pytest.raises((AssertionError, pytest.fail.Exception, RuntimeError)):

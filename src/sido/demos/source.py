@@ -89,7 +89,7 @@ class DatasetInfo:
                 else {"position": pose.position.tolist(), "quat_wxyz": pose.quat_wxyz.tolist()},
                 "object_position_source": self.object_position_source,
                 "filter_keys": {key: list(names) for key, names in self.filter_keys.items()},
-                "provenance": self.provenance,
+                **({"provenance": self.provenance} if self.provenance else {}),
             }
         )
 
