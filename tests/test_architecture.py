@@ -64,7 +64,7 @@ def test_public_names_are_these_and_exist():
         assert getattr(sido, name).__name__ == name
 
 
-@pytest.mark.parametrize("room", ["jobs", "geometry", "demos", "motion", "augment"])
+@pytest.mark.parametrize("room", ["jobs", "geometry", "demos", "motion", "augment", "predict"])
 def test_every_name_in_all_exists(room: str):
     module = importlib.import_module(f"sido.{room}")
     assert [name for name in module.__all__ if not hasattr(module, name)] == []
@@ -79,6 +79,7 @@ def test_every_name_in_all_exists(room: str):
             {"torch", "mujoco", "robosuite", "pyarrow", "zarr", "av", "matplotlib", "h5py"},
         ),
         ("import sido.jobs", {"torch", "mujoco", "ray", "numpy"}),
+        ("import sido.predict", {"torch", "mujoco", "robosuite", "h5py", "matplotlib", "pyarrow"}),
         ("import sido.augment", {"mujoco", "robosuite", "matplotlib"}),
         ("import sido.cli.main", {"torch", "mujoco", "robosuite", "matplotlib", "pyarrow", "zarr"}),
     ],

@@ -1,0 +1,24 @@
+"""Where an object will be, from where it was seen. numpy only.
+
+```python
+history = History.of(positions, stamps_s, now_s)  # [B, h, 3], [B, h], s: irregular, with gaps, as they came in
+forecast = FiniteDifference(speed_mps=0.02)(history, horizon_s=0.8)
+forecast.positions  # [B, 3] at now_s + 0.8
+```
+
+| file | what it holds |
+|---|---|
+| `history.py` | `History`: observations in order, without what cannot be believed |
+| `predictor.py` | the contract: a history and a horizon in, a `Forecast` out |
+| `forecast.py` | `Forecast`: positions, and where it is known a covariance and the path |
+| `hold.py` | stays where it is |
+| `finite_difference.py` | the median of the last differences |
+"""
+
+from sido.predict.finite_difference import FiniteDifference
+from sido.predict.forecast import PATH_POINTS, Forecast
+from sido.predict.history import Belief, History
+from sido.predict.hold import Hold
+from sido.predict.predictor import Predictor
+
+__all__ = ["PATH_POINTS", "Belief", "FiniteDifference", "Forecast", "History", "Hold", "Predictor"]
