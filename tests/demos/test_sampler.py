@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memory_source import memory_dataset, synthetic_demos
 from sido.demos import ACTION_SPECS, ChunkBatch, ChunkSampler, ChunkWindow, Demo, FrameStore
 from sido.errors import DataError, SettingError
-from sido.geometry import matrix_from_quat, rot6d_from_matrix
+from sido.geometry import Pose, matrix_from_quat, rot6d_from_matrix
 
 DEMOS = synthetic_demos(5, image_size=8)
 windows = st.integers(1, 20).flatmap(
@@ -206,3 +206,35 @@ def test_a_demo_shorter_than_a_chunk():
 def test_windows_that_make_no_sense(window: dict):
     with pytest.raises(SettingError, match=next(iter(window))):
         ChunkWindow(**window)
+
+
+def with_poses(demo: Demo, world_from_base: Pose, **positions: np.ndarray) -> Demo:
+    poses = {
+        f"datagen_info/object_poses/{name}": (world_from_base @ Pose(position, [1.0, 0.0, 0.0, 0.0])).matrix
+        for name, position in positions.items()
+    }
+    return dataclasses.replace(demo, recorded=poses)
+
+
+def test_landmarks_are_seen_in_the_base_frame():
+    world_from_base = Pose((-0.56, 0.1, 0.912), (0.8, 0.0, 0.0, 0.6))
+    cubes = [np.linspace([0.5, 0.1, 0.0], [0.6, 0.2, 0.1], len(demo)) + index for index, demo in enumerate(DEMOS)]
+    demos = [with_poses(demo, world_from_base, cubeB=cube) for demo, cube in zip(DEMOS, cubes, strict=True)]
+    dataset = memory_dataset(demos, world_from_base=world_from_base)
+    sampler = ChunkSampler(dataset, landmarks=["cubeB"])
+    batch = sampler.batch(torch.arange(len(sampler)))
+    assert batch.observations["landmark.cubeB"].shape == (len(sampler), 2, 3)
+    for row in range(0, len(sampler), 7):
+        expected = cubes[batch.demo_index[row]][batch.step[row]]
+        np.testing.assert_allclose(batch.observations["landmark.cubeB"][row, -1], expected, atol=1e-6)
+    with pytest.raises(DataError, match=r"demo_0 > landmarks: no such object's poses; found 'peg'; expected.*cubeB"):
+        ChunkSampler(dataset, landmarks=["peg"])
+
+
+def test_numbers_are_all_that_batches_are_made_of():
+    numbers = ChunkSampler(memory_dataset(DEMOS)).numbers
+    assert sorted(numbers) == ["actions", "eef_position", "eef_rot6d", "gripper", "object_position"]
+    np.testing.assert_allclose(numbers["actions"], np.concatenate([demo.actions for demo in DEMOS]), atol=1e-6)
+    np.testing.assert_allclose(
+        numbers["object_position"], np.concatenate([demo.object_position for demo in DEMOS]), atol=1e-6
+    )

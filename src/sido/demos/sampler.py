@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,9 +17,11 @@ from sido.demos.dataset import DemoDataset, Progress, unheard
 from sido.demos.demo import Demo
 from sido.demos.frame_store import FrameStore
 from sido.errors import DataError, SettingError
-from sido.geometry import matrix_from_quat, rot6d_from_matrix
+from sido.geometry import Pose, matrix_from_quat, rot6d_from_matrix
 
 __all__ = ["ChunkSampler", "ChunkWindow"]
+
+_OBJECT_POSES = "datagen_info/object_poses/"  # where a demonstration's records have them: [T, 4, 4], world frame
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,15 @@ class ChunkSampler:
         window: ChunkWindow = ChunkWindow(),
         *,
         frames: FrameStore | None = None,
+        landmarks: Sequence[str] = (),
         dtype: torch.dtype = torch.float32,
         progress: Progress = unheard,
     ) -> None:
+        """Read all numbers of `dataset`.
+
+        `landmarks` names further objects whose positions a policy may see ("cubeB"), of those whose poses the dataset
+        has as MimicGen annotates them; batches have them under "landmark.<name>".
+        """
         self.window = window
         self.frames = frames
         # Only the columns that batches need are kept of each demonstration: memory is that of the tables.
@@ -79,7 +87,7 @@ class ChunkSampler:
         for demo in dataset.each(progress):
             first = first or demo
             _require_usable(demo, first, window, dataset.path)
-            parts = _observed(demo)
+            parts = _observed(demo) | _landmarks(demo, landmarks, dataset)
             self._columns = _columns(parts)
             names.append(demo.name)
             observed.append(torch.from_numpy(np.concatenate(list(parts.values()), axis=1)).to(dtype))
@@ -105,6 +113,12 @@ class ChunkSampler:
     def __len__(self) -> int:
         """How many transitions there are."""
         return len(self._demo)
+
+    @property
+    def numbers(self) -> Mapping[str, Float[Tensor, "steps n"]]:
+        """Every number that batches are gathered from, by name ("actions", too), one row for each recorded step."""
+        observed = {name: self._observed[:, columns] for name, columns in self._columns.items()}
+        return observed | {"actions": self._actions}
 
     @property
     def eligible_share(self) -> float:
@@ -193,6 +207,24 @@ def _observed(demo: Demo) -> dict[str, Array]:
         "gripper": demo.gripper,
         "object_position": demo.object_position,
     }
+
+
+def _landmarks(demo: Demo, names: Sequence[str], dataset: DemoDataset) -> dict[str, Array]:
+    """Positions of further objects in the base frame, `[T, 3]` each; they are recorded as matrices in the world's."""
+    positions: dict[str, Array] = {}
+    for name in names:
+        path = f"datagen_info/object_poses/{name}"
+        if path not in demo.recorded:
+            known = sorted(
+                key.rsplit("/", 1)[1] for key in demo.recorded if key.startswith("datagen_info/object_poses/")
+            )
+            raise DataError(
+                "no such object's poses", file=dataset.path, demo=demo.name, field="landmarks", found=repr(name),
+                expected=f"one of {known}" if known else f"a dataset with {_OBJECT_POSES}",
+            )  # fmt: skip
+        base_from_world = (dataset.info.world_from_base or Pose.identity()).inverse()
+        positions[f"landmark.{name}"] = base_from_world.apply(demo.recorded[path][:, :3, 3].astype(np.float64))
+    return positions
 
 
 def _columns(parts: dict[str, Array]) -> dict[str, slice]:
