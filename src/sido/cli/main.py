@@ -12,7 +12,9 @@ from sido.cli.augment import augment
 from sido.cli.collect import collect
 from sido.cli.convert import convert
 from sido.cli.inspect import inspect
+from sido.cli.play import play
 from sido.cli.synthesize import synthesize
+from sido.cli.view import view
 from sido.errors import SidoError
 
 __all__ = ["main"]
@@ -33,6 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
                 "augment": augment,
                 "convert": convert,
                 "synthesize": synthesize,
+                "play": play,
+                "view": view,
             },
             prog="sido",
             description=_DESCRIPTION,

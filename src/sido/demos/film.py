@@ -24,7 +24,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("writing films", "av", "data") from error
 
-__all__ = ["write_film"]
+__all__ = ["check_film", "write_film"]
 
 GIF_TICKS_HZ = 100
 """A GIF counts time in hundredths of a second; viewers slow down what is faster than 50 frames a second."""
@@ -48,17 +48,27 @@ def write_film(
         DataError: no frames, sizes that change, or an odd size in an MP4.
     """
     path = Path(path)
+    check_film(path, rate_hz)
     if path.suffix == ".mp4":
         return write_video(path, frames, rate_hz, crf=20, keyframe_interval=50, overwrite=overwrite)
-    if path.suffix != ".gif":
-        raise SettingError("not the name of a film", found=repr(path.name), expected="a name that ends in .mp4 or .gif")
-    if not 0 < rate_hz <= FASTEST_GIF_HZ:
-        raise SettingError("a GIF cannot have this rate", file=path, found=rate_hz, expected="up to 50 frames a second")
     with atomic_path(path, overwrite=overwrite) as partial:
         try:
             return _write_gif(partial, path, frames, rate_hz)
         except FFmpegError as error:
             raise DataError("the film cannot be written", file=path, found=str(error)) from error
+
+
+def check_film(path: str | Path, rate_hz: float) -> None:
+    """Raise what `write_film` would raise of such a name and rate: before the frames are made, if they cost much.
+
+    Raises:
+        SettingError: another suffix, or a rate that a GIF cannot have.
+    """
+    path = Path(path)
+    if path.suffix not in (".mp4", ".gif"):
+        raise SettingError("not the name of a film", found=repr(path.name), expected="a name that ends in .mp4 or .gif")
+    if path.suffix == ".gif" and not 0 < rate_hz <= FASTEST_GIF_HZ:
+        raise SettingError("a GIF cannot have this rate", file=path, found=rate_hz, expected="up to 50 frames a second")
 
 
 def _write_gif(partial: Path, path: Path, frames: Iterable[UInt8[Array, "height width 3"]], rate_hz: float) -> int:

@@ -15,13 +15,20 @@ from sido.errors import SettingError
 from sido.geometry import Pose, Transform
 from sido.sim.arm import ArmModel, GripperModel
 from sido.sim.free_object import free_object
+from sido.sim.mjcf import add_camera
 from sido.sim.osc import OscSettings
 from sido.sim.scene import Scene
 from sido.sim.silence import silence
 
-__all__ = ["TASKS", "arm_of", "build_scene", "make_environment", "osc_of", "scene_of"]
+__all__ = ["SPECTATOR", "TASKS", "arm_of", "build_scene", "make_environment", "osc_of", "scene_of"]
 
 TASKS = ("Stack", "NutAssemblySquare")
+
+SPECTATOR = "spectator"
+"""A camera that every scene has beside robosuite's own: where people watch from, before the table and to the robot's
+left."""
+_SPECTATOR_M, _SPECTATOR_SEES_M, _SPECTATOR_FOVY_DEG = (0.63, -0.85, 1.48), (-0.03, 0.03, 0.90), 34.0
+"""World frame."""
 
 DATA_MIB = 64
 """Memory that MuJoCo keeps for one environment's contacts. robosuite asks for 1.3 GB, and a step uses under 1 MB."""
@@ -86,7 +93,11 @@ def scene_of(environment: Any) -> Scene:
     """What a robosuite environment is made of, compiled anew: the environment's own model stays its own."""
     with silence():
         xml: str = environment.edit_model_xml(environment.model.get_xml())
-    xml = _with_little_memory(xml)
+    root = ElementTree.fromstring(xml)
+    _take_little_memory(root)
+    if root.find(f"worldbody/camera[@name='{SPECTATOR}']") is None:
+        add_camera(root, SPECTATOR, _SPECTATOR_M, _SPECTATOR_SEES_M, fovy_deg=_SPECTATOR_FOVY_DEG)
+    xml = ElementTree.tostring(root, encoding="unicode")
     model = mujoco.MjModel.from_xml_string(xml)
     # robosuite hides its coloured sites and markers after it has compiled the model.
     model.site_rgba[:] = environment.sim.model._model.site_rgba
@@ -229,10 +240,8 @@ def _closing_step(gripper: Any) -> Float[Array, "F"]:
     return closing
 
 
-def _with_little_memory(xml: str) -> str:
-    root = ElementTree.fromstring(xml)
+def _take_little_memory(root: ElementTree.Element) -> None:
     for size in root.findall("size"):
         for name in ("nconmax", "njmax"):
             size.attrib.pop(name, None)
         size.set("memory", f"{DATA_MIB}M")
-    return ElementTree.tostring(root, encoding="unicode")

@@ -224,10 +224,14 @@ class VectorEnvironment:
             raise SettingError(
                 f"the environments of {self.task.name!r} have no cameras", fix="give VectorEnvironment a `render`"
             )
+        return self._render(self.scenery(i))
+
+    def scenery(self, i: int) -> mujoco.MjData:
+        """Environment `i` as it is now, with all that is only seen in its place: to draw, not to change."""
         model, data, episode = self.scene.model, self._stepper.data[i], self._begun()[i]
         carry(self.task.carriers, model, data, episode.carried_m)
         mujoco.mj_camlight(model, data)  # else the wrist's camera is where it was a substep ago
-        return self._render(data)
+        return data
 
     # --- what it does
 

@@ -29,6 +29,8 @@ def test_the_model_is_robosuites(square: Any):
             continue
         if name in ("narena", "nbuffer", "nconmax", "njmax"):  # memory only
             continue
+        if name.startswith(("cam_", "ncam", "name", "nnames", "signature")):  # ours has the spectator's camera, too
+            continue
         np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), err_msg=name)
         compared += 1
     assert compared > 300

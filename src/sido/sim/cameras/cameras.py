@@ -97,13 +97,14 @@ class Cameras:
         return self._gl.name
 
     def render(
-        self, data: mujoco.MjData, names: Sequence[str] | None = None
+        self, data: mujoco.MjData, names: Sequence[str] | None = None, *, caption: str = ""
     ) -> dict[str, UInt8[Array, "height width 3"]]:
         """Images of one environment: RGB, the first row on top.
 
         Args:
             data: Of the scene's model; it is not changed.
             names: Which cameras; all, if not given.
+            caption: Written into the first of the images; ASCII.
 
         Raises:
             SettingError: not of this scene; no such camera; not in the thread that made the cameras; closed.
@@ -119,7 +120,7 @@ class Cameras:
         wanted = self.names if names is None else names
         views = [(name, self._view(name)) for name in wanted]
         self._gl.make_current()  # another library may have made its own so
-        return {name: view.render(data) for name, view in views}
+        return {name: view.render(data, caption if k == 0 else "") for k, (name, view) in enumerate(views)}
 
     def lens(self, name: str) -> Lens:
         """How that camera projects points of its frame (x right, y down, z ahead) to pixels."""

@@ -20,6 +20,11 @@ __all__ = ["VISUAL_GROUPS", "Canvas"]
 VISUAL_GROUPS = (1, 2)
 """Geoms of these groups are drawn, as in robosuite: 0 is for collisions, 3 and above for what is hidden."""
 HIDDEN_GROUP = 5
+SHADOW_PIXELS, SHADOWED_M = 2048, 0.9
+"""Of the map of what the lamp sees; and how far around `LIT_M` that reaches."""
+LIT_M, LAMP_AWAY_M = np.array((0.0, 0.0, 0.85)), 1.5
+"""The middle of what happens in all scenes, world frame; and how far from it the lamp hangs."""
+AMBIENT, HEADLIGHT, LAMP = (0.25, 0.25, 0.25), (0.16, 0.16, 0.16), (0.56, 0.56, 0.56)
 NEAREST_M = 1e-3
 """Nothing is simplified as if it were nearer than this."""
 
@@ -50,12 +55,21 @@ class Canvas:
         visual.quality.numquads = quality.squares
         planes = model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE
         self.model.geom_size[planes, 2] = np.maximum(model.geom_size[planes, 2], quality.tile_m)
-        if not quality.shadows:
+        if quality.shadows:
+            _light_softly(self.model)
+        else:
             visual.quality.shadowsize = 0
 
     def show(self, seen: Bool[Array, "G"]) -> None:
         """Draw these geoms only."""
         self.model.geom_group[:] = np.where(seen & self.drawn, self.source.geom_group, HIDDEN_GROUP)
+
+    @staticmethod
+    def hang_lamps(scene: mujoco.MjvScene) -> None:
+        """Put the lamps that cast shadows over the table: where they hang is the middle of what they see."""
+        for lamp in scene.lights[: scene.nlight]:
+            if lamp.castshadow:
+                lamp.pos[:] = LIT_M - LAMP_AWAY_M * lamp.dir
 
     def prepare(self, camera: int, focal_px: float, sight: Sight) -> None:
         """Bring the meshes to the detail that this camera can see from where it is at home."""
@@ -103,6 +117,17 @@ class Canvas:
         vertices = self.source.mesh_vert[first : first + count].astype(np.float64)
         distances = [np.linalg.norm(self._in_world(geom, vertices) - eye, axis=1) for geom in self._users(mesh)]
         return np.maximum(np.min(distances, axis=0), NEAREST_M) if distances else None
+
+
+def _light_softly(model: mujoco.MjModel) -> None:
+    """Light from above that casts shadows about the table's middle, and less of it from the camera."""
+    visual = model.vis
+    visual.quality.shadowsize = SHADOW_PIXELS
+    visual.map.shadowclip = SHADOWED_M / model.stat.extent
+    visual.headlight.ambient, visual.headlight.diffuse, visual.headlight.specular = AMBIENT, HEADLIGHT, (0.0, 0.0, 0.0)
+    if model.nlight:
+        model.light_castshadow[0] = True
+        model.light_diffuse[0] = LAMP
 
 
 def _facing(corners: Float[Array, "m 3 3"], eye: Float[Array, "3"]) -> Bool[Array, "m"]:

@@ -101,7 +101,7 @@ def _turns(faces: IntMatrix) -> Array:
     return (a < b).astype(np.int64) + (b < c) + (c < a) >= 2
 
 
-def _normals(vertices: FloatMatrix, faces: IntMatrix) -> FloatMatrix:
+def _normals(vertices: FloatMatrix, faces: IntMatrix) -> Float[Array, "m 3"]:
     """Along the outside of each face, twice its area long."""
     a, b, c = (vertices[faces[:, corner]] for corner in range(3))
     return np.cross(b - a, c - a)

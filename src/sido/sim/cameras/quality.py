@@ -23,6 +23,7 @@ class Quality:
     samples: int
     """Of each pixel, for smooth edges; 0 takes the middle alone."""
     shadows: bool
+    """The scene's first lamp casts them, and lights softer than robosuite's, which leave a white table no shade."""
     reflections: bool
     detail_px: float
     """Meshes are simplified to cells of so many pixels, each as seen with the robot in its rest posture; 0: none."""
@@ -55,5 +56,5 @@ class Quality:
 FAST = Quality(samples=0, shadows=False, reflections=False, detail_px=1.0, slices=16, squares=2, tile_m=1.0)
 """For policies: the right colours and shapes to about a pixel; hard edges, no mirror images, no shadows."""
 
-PRETTY = Quality(samples=4, shadows=True, reflections=True, detail_px=0.0, slices=28, squares=4, tile_m=0.0)
-"""For people: everything that the model has, as robosuite draws it."""
+PRETTY = Quality(samples=4, shadows=True, reflections=True, detail_px=0.5, slices=28, squares=4, tile_m=0.0)
+"""For people: everything that the model has, and shadows."""

@@ -33,7 +33,7 @@ class View:
         canvas.prepare(camera, self.lens.focal_px, self._sight)
         self._boxes = GeomBoxes(canvas.model, np.flatnonzero(canvas.drawn))
         try:
-            self.context = mujoco.MjrContext(canvas.model, mujoco.mjtFontScale.mjFONTSCALE_50)
+            self.context = mujoco.MjrContext(canvas.model, mujoco.mjtFontScale.mjFONTSCALE_100)
         except mujoco.FatalError as error:
             raise SettingError(
                 "MuJoCo cannot draw with this machine's OpenGL",
@@ -50,8 +50,8 @@ class View:
         self._camera.type, self._camera.fixedcamid = mujoco.mjtCamera.mjCAMERA_FIXED, camera
         self._check()
 
-    def render(self, data: mujoco.MjData) -> UInt8[Array, "height width 3"]:
-        """The image, RGB, its first row on top."""
+    def render(self, data: mujoco.MjData, caption: str = "") -> UInt8[Array, "height width 3"]:
+        """The image, RGB, its first row on top; a caption stands in the lower left corner."""
         canvas = self._canvas
         self._take_up()
         seen, sky = (canvas.drawn, True) if canvas.quality.draws_all else self.may_see(data)
@@ -60,7 +60,11 @@ class View:
         mujoco.mjv_updateScene(
             canvas.model, data, self._options, None, self._camera, mujoco.mjtCatBit.mjCAT_ALL, self._scene
         )
+        canvas.hang_lamps(self._scene)
         mujoco.mjr_render(self._rectangle, self._scene, self.context)
+        if caption:
+            font, corner = mujoco.mjtFont.mjFONT_NORMAL, mujoco.mjtGridPos.mjGRID_BOTTOMLEFT
+            mujoco.mjr_overlay(font, corner, self._rectangle, caption, "", self.context)
         return self._pixels()
 
     def may_see(self, data: mujoco.MjData) -> tuple[Bool[Array, "G"], bool]:

@@ -11,10 +11,10 @@ from jaxtyping import Bool, Float
 from sido.arrays import Array
 from sido.motion import GANTRY_SIZE_M, Region
 from sido.motion.region import Axis
+from sido.sim.mjcf import Body, Look, Matter, aim_camera, light_from
 from sido.sim.scene import Scene
 from sido.sim.scenes.building import build_scene
 from sido.sim.scenes.carrier import Carrier, carrier
-from sido.sim.scenes.mjcf import Body, Look, Matter, aim_camera, light_from
 from sido.sim.scenes.placing import object_position, with_object
 from sido.sim.scenes.robotiq import HALF_OPEN_RAD
 

@@ -11,9 +11,9 @@ from jaxtyping import Bool, Float
 
 from sido.arrays import Array
 from sido.motion import Region
+from sido.sim.mjcf import Body, Look, Matter, aim_camera, leave_apart, light_from, numbers
 from sido.sim.scene import Scene
 from sido.sim.scenes.building import build_scene
-from sido.sim.scenes.mjcf import Body, Look, Matter, aim_camera, leave_apart, light_from, numbers
 from sido.sim.scenes.placing import object_position, object_upness, with_object
 
 __all__ = [

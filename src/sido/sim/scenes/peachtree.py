@@ -16,10 +16,11 @@ from jaxtyping import Bool, Float
 
 from sido.arrays import Array
 from sido.motion import Region
+from sido.sim.mjcf import Body, Look, Matter, add_camera, aim_camera, light_from
+from sido.sim.robosuite_scene import SPECTATOR
 from sido.sim.scene import Scene
 from sido.sim.scenes.building import build_scene
 from sido.sim.scenes.carrier import Carrier, carrier
-from sido.sim.scenes.mjcf import Body, Look, Matter, aim_camera, light_from
 from sido.sim.scenes.placing import object_position, with_object
 from sido.sim.scenes.robotiq import HALF_OPEN_RAD
 
@@ -142,6 +143,7 @@ def _furnish(root: Element) -> None:
     peach.sight("blush_visual", "ellipsoid", (0.030, 0.031, 0.040), (-0.0062, -0.004, 0.003), _BLUSH)
     light_from(root, (0.3, -1.0, 1.0))
     aim_camera(root, "agentview", (0.55, -0.85, 1.45), (0.0, 0.0, 1.12), fovy_deg=52.0)
+    add_camera(root, SPECTATOR, (0.62, -1.5, 1.52), (0.05, 0.0, 1.08))
 
 
 def _add_basket(basket: Body) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sido.errors import SettingError
 from sido.geometry import quat_from_axis_angle, quat_multiply
-from sido.sim.scenes.mjcf import leave_apart, numbers
+from sido.sim.mjcf import leave_apart, numbers
 
 __all__ = ["HALF_OPEN_RAD", "JAW_M", "PREFIX", "mend_robotiq", "mount_wrist_camera"]
 

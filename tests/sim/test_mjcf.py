@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sido.errors import SettingError
-from sido.sim.scenes.mjcf import Body, Look, Matter, aim_camera, leave_apart, light_from, numbers
+from sido.sim.mjcf import Body, Look, Matter, aim_camera, leave_apart, light_from, numbers
 
 WHITE = Look((1.0, 0.5, 0.25))
 OPTIONS = '<compiler angle="radian" inertiagrouprange="0 0" autolimits="true"/>'

@@ -13,7 +13,7 @@ import numpy as np
 
 from sido.errors import SettingError
 
-__all__ = ["Body", "Look", "Matter", "Shape", "aim_camera", "leave_apart", "light_from", "numbers"]
+__all__ = ["Body", "Look", "Matter", "Shape", "add_camera", "aim_camera", "leave_apart", "light_from", "numbers"]
 
 Shape = Literal["box", "cylinder", "capsule", "ellipsoid", "sphere"]
 
@@ -141,6 +141,17 @@ def leave_apart(root: Element, first: str, second: str) -> None:
     if contact is None:
         contact = SubElement(root, "contact")
     SubElement(contact, "exclude", body1=first, body2=second)
+
+
+def add_camera(
+    root: Element, name: str, position_m: Sequence[float], target_m: Sequence[float], *, fovy_deg: float = 45.0
+) -> None:
+    """A new camera of the world that looks at a point, upright; as `aim_camera` turns one that is there."""
+    world = root.find("worldbody")
+    if world is None:
+        raise SettingError("the model has no worldbody")
+    SubElement(world, "camera", name=name)
+    aim_camera(root, name, position_m, target_m, fovy_deg=fovy_deg)
 
 
 def aim_camera(

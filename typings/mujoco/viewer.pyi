@@ -1,0 +1,13 @@
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any
+
+class Handle:
+    cam: Any
+    opt: Any
+    def is_running(self) -> bool: ...
+    def sync(self) -> None: ...
+    def close(self) -> None: ...
+    def lock(self) -> AbstractContextManager[None]: ...
+
+launch_passive: Callable[..., Handle]
