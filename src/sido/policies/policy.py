@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from sido.demos.action_spec import ActionSpec
 from sido.demos.chunks import ChunkBatch
 from sido.policies.config import PolicyConfig
+from sido.policies.noise import Generators
 from sido.policies.observation import ObservationWindow
 
 __all__ = ["Actor", "Policy"]
@@ -27,7 +28,7 @@ class Actor(Protocol):
     observation_steps: int
     cameras: tuple[str, ...]
 
-    def predict(self, seen: ObservationWindow, generator: torch.Generator) -> Float[Tensor, "B H A"]: ...
+    def predict(self, seen: ObservationWindow, generator: Generators) -> Float[Tensor, "B H A"]: ...
 
 
 class Policy(nn.Module, ABC):
@@ -53,5 +54,9 @@ class Policy(nn.Module, ABC):
         """
 
     @abstractmethod
-    def predict(self, seen: ObservationWindow, generator: torch.Generator) -> Float[Tensor, "B H A"]:
-        """Chunks that start with action `t`, in the units of `action_spec`; without gradients, whatever the mode."""
+    def predict(self, seen: ObservationWindow, generator: Generators) -> Float[Tensor, "B H A"]:
+        """Chunks that start with action `t`, in the units of `action_spec`; without gradients, whatever the mode.
+
+        Given a generator for each sample, each draws from its own (`noise.standard_normal`), so that agents that share
+        a batch do not share their fate.
+        """
