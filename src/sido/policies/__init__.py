@@ -8,8 +8,16 @@
 | `config.py` | what a policy is made of, as frozen data with JSON |
 | `settings_json.py` | frozen dataclasses as JSON and back |
 | `statistics.py` | `Statistics`: the range of the training data, as counterfactuals will have it |
+| `normaliser.py` | `Normaliser`: raw units to [-1, 1] and back |
+| `action_form.py` | `ActionForm`: actions as a network sees them |
+| `state_features.py` | `StateFeatures`: what a policy is told besides images |
+| `denoiser.py` | the contract of a network that denoises chunks: `mlp.py`, `unet.py` |
+| `process.py` | the contract of how chunks become noise and come back: `flow_matching.py`, `diffusion.py` |
+| `build_parts.py` | these from their configs |
 """
 
+from sido.policies.action_form import ActionForm
+from sido.policies.build_parts import build_denoiser, build_process
 from sido.policies.config import (
     CameraConfig,
     DiffusionConfig,
@@ -26,31 +34,46 @@ from sido.policies.config import (
     UnetConfig,
     policy_config_from_json,
 )
+from sido.policies.denoiser import Denoiser
+from sido.policies.diffusion import Diffusion
+from sido.policies.flow_matching import FlowMatching
 from sido.policies.noise import Generators, standard_normal
+from sido.policies.normaliser import Normaliser
 from sido.policies.observation import ObservationWindow
 from sido.policies.policy import Actor, Policy
+from sido.policies.process import Process
 from sido.policies.settings_json import read_settings, write_settings
+from sido.policies.state_features import StateFeatures
 from sido.policies.statistics import Statistics
 
 __all__ = [
+    "ActionForm",
     "Actor",
     "CameraConfig",
+    "Denoiser",
+    "Diffusion",
     "DiffusionConfig",
     "DiffusionPolicyConfig",
     "DinoV3Config",
     "EquivariantPolicyConfig",
+    "FlowMatching",
     "FlowMatchingConfig",
     "Generators",
     "MlpConfig",
+    "Normaliser",
     "ObservationConfig",
     "ObservationWindow",
     "Policy",
     "PolicyConfig",
     "PoseChannel",
+    "Process",
     "ResNet18Config",
     "SmallCnnConfig",
+    "StateFeatures",
     "Statistics",
     "UnetConfig",
+    "build_denoiser",
+    "build_process",
     "policy_config_from_json",
     "read_settings",
     "standard_normal",
