@@ -12,10 +12,12 @@ from sido.arrays import Array, FloatArray, read_only
 from sido.errors import SettingError
 from sido.predict.history import History
 
-__all__ = ["PATH_POINTS", "Forecast", "require_horizon"]
+__all__ = ["LARGEST_CORRECTION_M", "PATH_POINTS", "Forecast", "require_horizon"]
 
 PATH_POINTS = 16
 """How many points a path has."""
+LARGEST_CORRECTION_M = 0.03
+"""So far at most may an estimate of where an object is lie from where it was seen last."""
 
 
 @final
@@ -43,7 +45,11 @@ class Forecast:
 
     @staticmethod
     def straight(
-        history: History, velocity: Float[Array, "B 3"], horizon_s: Float[Array, " B"], **known: FloatArray
+        history: History,
+        velocity: Float[Array, "B 3"],
+        horizon_s: Float[Array, " B"],
+        correction: Float[Array, "B 3"] | None = None,
+        covariance: FloatArray | None = None,
     ) -> Forecast:
         """From where each object was seen last, straight on.
 
@@ -51,12 +57,15 @@ class Forecast:
             history: What was seen; an object that was seen once only, or not for too long, rests.
             velocity: In m/s.
             horizon_s: From now; the time since the object was last seen is added.
-            known: `covariance`.
+            correction: From where each object was seen last to where it is taken to have been then.
+            covariance: Of the error.
         """
         velocity = bounded(history, velocity)
         ways = leads_s(history, horizon_s)[..., None] * velocity[:, None]
+        if correction is not None:
+            ways += _shortened(history, correction)[:, None]
         path = unseen(history, history.latest[:, None] + ways)
-        return Forecast(path[:, -1], path=path, **known)
+        return Forecast(path[:, -1], None if covariance is None else unseen(history, covariance), path)
 
 
 def leads_s(history: History, horizon_s: Float[Array, " B"]) -> Float[Array, "B 16"]:
@@ -70,6 +79,12 @@ def bounded(history: History, velocity: Float[Array, "B 3"]) -> Float[Array, "B 
     speed = np.linalg.norm(velocity, axis=-1, keepdims=True)
     slower = np.minimum(1.0, history.highest_speed_mps / np.maximum(speed, history.highest_speed_mps))
     return np.where((history.count > 1)[:, None], velocity * slower, 0.0)
+
+
+def _shortened(history: History, correction: Float[Array, "B 3"]) -> Float[Array, "B 3"]:
+    length = np.linalg.norm(correction, axis=-1, keepdims=True)
+    shorter = np.minimum(1.0, LARGEST_CORRECTION_M / np.maximum(length, LARGEST_CORRECTION_M))
+    return np.where((history.count > 1)[:, None], correction * shorter, 0.0)
 
 
 def unseen(history: History, answer: Float[Array, "B *rest"]) -> Float[Array, "B *rest"]:

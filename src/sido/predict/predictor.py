@@ -31,7 +31,8 @@ class Predictor(Protocol):
     - The horizon counts from the time of asking. An old observation lengthens the extrapolation by its age.
     - Displacing all observations displaces the forecast (1e-9 m); what else is in the batch changes nothing; the same
       question has the same answer; nothing that is given is written to.
-    - The forecast is nowhere further from the latest observation than `History.highest_speed_mps` allows.
+    - The forecast is nowhere further from the latest observation than `History.highest_speed_mps` allows, beyond what a
+      filter may correct that by (`LARGEST_CORRECTION_M`).
     """
 
     @property
