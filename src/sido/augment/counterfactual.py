@@ -6,7 +6,7 @@ import dataclasses
 import json
 import math
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import torch
 from jaxtyping import Bool, Float
@@ -39,6 +39,8 @@ class Counterfactual:
     A relative chunk that stands still up to `T_a` (the appendix' epsilon rule) has no path to bend. It is returned as
     it is *with its object where it was*: moving the object alone would break the invariant that the pair is made for.
     """
+
+    kind: ClassVar[str] = "counterfactual"
 
     step_speed_m: float = 0.001
     """`v`: how far the object moves in one control step, metres; 1 mm at 20 Hz is 2 cm/s."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -17,6 +18,8 @@ __all__ = ["LENGTHS", "FixedLength", "Length", "UniformLength", "planar_displace
 class FixedLength:
     """`|delta| = v T_p`, each time: the object always moves at the one speed (the paper's Method)."""
 
+    kind: ClassVar[str] = "fixed"
+
     def share(self, uniform: Float[Tensor, " B"]) -> float:  # noqa: ARG002 - the other choice needs it
         """What share of the longest displacement each sample travels."""
         return 1.0
@@ -26,6 +29,8 @@ class FixedLength:
 class UniformLength:
     """`|delta|` uniform in `[0, v T_p)`: `v` is the highest of the speeds to come (appendix, varying velocity)."""
 
+    kind: ClassVar[str] = "uniform"
+
     def share(self, uniform: Float[Tensor, " B"]) -> Float[Tensor, " B"]:
         """What share of the longest displacement each sample travels."""
         return uniform
@@ -34,7 +39,7 @@ class UniformLength:
 Length = FixedLength | UniformLength
 """How far: the choices that a `Counterfactual` can be given."""
 
-LENGTHS: dict[str, type[Length]] = {"fixed": FixedLength, "uniform": UniformLength}
+LENGTHS: dict[str, type[Length]] = {length.kind: length for length in (FixedLength, UniformLength)}
 """The same by the name that they have in a saved configuration."""
 
 

@@ -13,10 +13,12 @@
 | `state_features.py` | `StateFeatures`: what a policy is told besides images |
 | `denoiser.py` | the contract of a network that denoises chunks: `mlp.py`, `unet.py` |
 | `process.py` | the contract of how chunks become noise and come back: `flow_matching.py`, `diffusion.py` |
-| `build_parts.py` | these from their configs |
+| `diffusion_policy.py` | `DiffusionPolicy`, with `window_check.py` at its door |
+| `build.py`, `build_parts.py` | policies and their parts from configs |
 """
 
 from sido.policies.action_form import ActionForm
+from sido.policies.build import build_policy
 from sido.policies.build_parts import build_denoiser, build_process
 from sido.policies.config import (
     CameraConfig,
@@ -36,6 +38,7 @@ from sido.policies.config import (
 )
 from sido.policies.denoiser import Denoiser
 from sido.policies.diffusion import Diffusion
+from sido.policies.diffusion_policy import DiffusionPolicy
 from sido.policies.flow_matching import FlowMatching
 from sido.policies.noise import Generators, standard_normal
 from sido.policies.normaliser import Normaliser
@@ -53,6 +56,7 @@ __all__ = [
     "Denoiser",
     "Diffusion",
     "DiffusionConfig",
+    "DiffusionPolicy",
     "DiffusionPolicyConfig",
     "DinoV3Config",
     "EquivariantPolicyConfig",
@@ -73,6 +77,7 @@ __all__ = [
     "Statistics",
     "UnetConfig",
     "build_denoiser",
+    "build_policy",
     "build_process",
     "policy_config_from_json",
     "read_settings",

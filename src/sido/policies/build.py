@@ -1,0 +1,43 @@
+"""From a config to the policy that it describes."""
+
+from __future__ import annotations
+
+from sido.demos.action_spec import ActionSpec
+from sido.policies.action_form import ActionForm
+from sido.policies.build_parts import build_denoiser, build_process
+from sido.policies.config import DiffusionPolicyConfig
+from sido.policies.diffusion_policy import DiffusionPolicy
+from sido.policies.encoders import build_encoder
+from sido.policies.normaliser import Normaliser
+from sido.policies.policy import Policy
+from sido.policies.state_features import StateFeatures
+from sido.policies.statistics import Statistics
+
+__all__ = ["build_policy"]
+
+
+def build_policy(config: DiffusionPolicyConfig, statistics: Statistics | None, action_spec: ActionSpec) -> Policy:
+    """A policy with fresh weights, drawn from torch's global generator as layers do.
+
+    Without statistics its normaliser is all NaN until a state dict is loaded.
+    """
+    observation = config.observation
+    normaliser = Normaliser(observation, action_spec)
+    if statistics is not None:
+        normaliser.fit(statistics)
+    encoder = None if config.encoder is None else build_encoder(config.encoder, observation.cameras)
+    features = StateFeatures(observation).size + (0 if encoder is None else encoder.features)
+    denoiser = build_denoiser(
+        config.denoiser,
+        horizon=config.prediction_horizon,
+        action_size=ActionForm(action_spec).size,
+        condition_size=observation.observation_steps * features,
+    )
+    return DiffusionPolicy(
+        config,
+        action_spec,
+        normaliser=normaliser,
+        encoder=encoder,
+        denoiser=denoiser,
+        process=build_process(config.process),
+    )

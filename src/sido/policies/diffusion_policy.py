@@ -1,0 +1,90 @@
+"""Diffusion Policy: a denoiser of chunks, conditioned on what is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from sido.demos.action_spec import ActionSpec
+from sido.demos.chunks import ChunkBatch
+from sido.policies.action_form import ActionForm
+from sido.policies.config import DiffusionPolicyConfig
+from sido.policies.denoiser import Denoiser
+from sido.policies.encoders import Encoder
+from sido.policies.noise import Generators, standard_normal
+from sido.policies.normaliser import Normaliser
+from sido.policies.observation import ObservationWindow
+from sido.policies.policy import Policy
+from sido.policies.process import Denoise, Process
+from sido.policies.state_features import StateFeatures
+from sido.policies.window_check import require_finite, require_form
+
+__all__ = ["DiffusionPolicy"]
+
+
+@final
+class DiffusionPolicy(Policy):
+    """State and image features of all observation steps make one vector; the denoiser turns noise into a chunk.
+
+    `build_policy` puts the parts together.
+    """
+
+    def __init__(
+        self,
+        config: DiffusionPolicyConfig,
+        action_spec: ActionSpec,
+        *,
+        normaliser: Normaliser,
+        encoder: Encoder | None,
+        denoiser: Denoiser,
+        process: Process,
+    ) -> None:
+        super().__init__()
+        self.config = config
+        self.action_spec = action_spec
+        self.prediction_horizon = config.prediction_horizon
+        self.observation_steps = config.observation.observation_steps
+        self.cameras = tuple(camera.name for camera in config.observation.cameras)
+        self.normaliser, self.encoder, self.denoiser = normaliser, encoder, denoiser
+        self._process = process
+        self._form = ActionForm(action_spec)
+        self._state = StateFeatures(config.observation)
+
+    def loss(self, draws: Sequence[ChunkBatch], generator: torch.Generator) -> Float[Tensor, ""]:
+        for draw in draws:
+            require_form(ObservationWindow.of(draw), self.config.observation)
+            self.action_spec.require_same(draw.action_spec, here="the policy", there="the batch")
+        images = self._images(draws[0].observations, generator if self.training else None)
+        states = [self._state(self.normaliser, draw.observations, draw.object_position) for draw in draws]
+        parts = [torch.cat(states)] + ([] if images is None else [images.repeat(len(draws), 1, 1)])
+        actions = torch.cat([draw.actions for draw in draws]).to(self.normaliser.scale)
+        clean = self.normaliser.normalise("actions", self._form.encode(actions))
+        return self._process.loss(self._conditioned(parts), clean, generator)
+
+    @torch.no_grad()
+    def predict(self, seen: ObservationWindow, generator: Generators) -> Float[Tensor, "B H A"]:
+        require_form(seen, self.config.observation)
+        require_finite(seen, self.config.observation)
+        scale = self.normaliser.scale
+        seen = seen.to(scale.device)
+        parts = [self._state(self.normaliser, seen.observations, seen.object_position)]
+        if (images := self._images(seen.observations, None)) is not None:
+            parts.append(images)
+        shape = (len(seen), self.prediction_horizon, self._form.size)
+        noise = standard_normal(shape, generator, device=scale.device, dtype=scale.dtype)
+        chunk = self._process.sample(self._conditioned(parts), noise, generator)
+        return self._form.decode(self.normaliser.denormalise("actions", chunk))
+
+    def _images(self, observations: Mapping[str, Tensor], generator: torch.Generator | None) -> Tensor | None:
+        """Features `[B, O, n]`, from random crops where there is a generator."""
+        if self.encoder is None:
+            return None
+        return self.encoder({name: observations[f"image.{name}"] for name in self.cameras}, generator)
+
+    def _conditioned(self, parts: Sequence[Float[Tensor, "B O n"]]) -> Denoise:
+        condition = torch.cat(list(parts), dim=-1).flatten(1)
+        return lambda noisy, time: self.denoiser(noisy, time, condition)
