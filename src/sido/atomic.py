@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sido.errors import SettingError
 
-__all__ = ["atomic_path"]
+__all__ = ["atomic_path", "recover"]
 
 
 @contextmanager
@@ -29,6 +29,20 @@ def atomic_path(final: Path, *, overwrite: bool = False) -> Generator[Path]:
         yield partial
         _publish(partial, final)
     finally:
+        _remove(partial)
+
+
+def recover(final: Path) -> None:
+    """Tidy up after processes that were killed while they built `final`, or replaced it.
+
+    Call it where no other process is building it. A folder that was put aside and not replaced yet comes back.
+    """
+    for aside in final.parent.glob(f".replaced-*-{final.name}"):
+        if final.exists():
+            _remove(aside)
+        else:
+            aside.rename(final)
+    for partial in final.parent.glob(f".partial-*-{final.name}"):
         _remove(partial)
 
 

@@ -115,6 +115,10 @@ class DemoDataset:
             )
         return self._with(indices=[self._indices[self._position(name)] for name in keys[filter_key]])
 
+    def take(self, positions: Sequence[int]) -> DemoDataset:
+        """The demonstrations at these positions, counted from 0, in this order."""
+        return self._with(indices=[self._indices[position] for position in positions])
+
     def map(self, change: Callable[[Demo], Demo]) -> DemoDataset:
         """The same dataset with every demonstration changed as it is read: `dataset.map(to_absolute)`."""
         return DemoDataset(self._source, self.path, indices=self._indices, changes=(*self._changes, change))

@@ -1,0 +1,37 @@
+"""From demonstrations to a policy's weights.
+
+| file | what it holds |
+|---|---|
+| `config.py` | `TrainConfig`: all that decides a run, as frozen data with JSON; `duration.py`: how long it lasts |
+| `presets.py` | the paper's policies, at the paper's scale and a laptop's; `fitted.py`: what they leave to the data |
+| `train.py` | `train`, `resume` |
+| `data.py` | demonstrations to learn from, and those held out |
+| `batches.py`, `randomness.py` | which transitions and which noise each update gets |
+| `loop.py` | the loop; `validation.py`, `optimiser.py`, `schedule.py`, `average.py`: its parts |
+| `run.py` | the folder that a run is kept in; `state.py`: a checkpoint; `metrics.py` |
+| `parallel.py` | processes that train together |
+| `logger.py` | TensorBoard, Weights & Biases |
+"""
+
+from sido.train.config import AdamWConfig, AverageConfig, DataConfig, TrainConfig
+from sido.train.duration import DemoEpochs, Duration, Epochs, Steps
+from sido.train.loop import Standing
+from sido.train.run import Run, open_run
+from sido.train.train import Outcome, resume, train
+
+__all__ = [
+    "AdamWConfig",
+    "AverageConfig",
+    "DataConfig",
+    "DemoEpochs",
+    "Duration",
+    "Epochs",
+    "Outcome",
+    "Run",
+    "Standing",
+    "Steps",
+    "TrainConfig",
+    "open_run",
+    "resume",
+    "train",
+]
