@@ -15,6 +15,7 @@
 | `process.py` | the contract of how chunks become noise and come back: `flow_matching.py`, `diffusion.py` |
 | `diffusion_policy.py` | `DiffusionPolicy`, with `window_check.py` at its door |
 | `build.py`, `build_parts.py` | policies and their parts from configs |
+| `weights.py` | a policy on disk |
 """
 
 from sido.policies.action_form import ActionForm
@@ -48,6 +49,7 @@ from sido.policies.process import Process
 from sido.policies.settings_json import read_settings, write_settings
 from sido.policies.state_features import StateFeatures
 from sido.policies.statistics import Statistics
+from sido.policies.weights import load_policy, save_policy
 
 __all__ = [
     "ActionForm",
@@ -79,8 +81,10 @@ __all__ = [
     "build_denoiser",
     "build_policy",
     "build_process",
+    "load_policy",
     "policy_config_from_json",
     "read_settings",
+    "save_policy",
     "standard_normal",
     "write_settings",
 ]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from sido.demos.action_spec import ActionSpec
+from sido.errors import SettingError
 from sido.policies.action_form import ActionForm
 from sido.policies.build_parts import build_denoiser, build_process
-from sido.policies.config import DiffusionPolicyConfig
+from sido.policies.config import DiffusionPolicyConfig, PolicyConfig
 from sido.policies.diffusion_policy import DiffusionPolicy
 from sido.policies.encoders import build_encoder
 from sido.policies.normaliser import Normaliser
@@ -16,11 +17,19 @@ from sido.policies.statistics import Statistics
 __all__ = ["build_policy"]
 
 
-def build_policy(config: DiffusionPolicyConfig, statistics: Statistics | None, action_spec: ActionSpec) -> Policy:
+def build_policy(config: PolicyConfig, statistics: Statistics | None, action_spec: ActionSpec) -> Policy:
     """A policy with fresh weights, drawn from torch's global generator as layers do.
 
     Without statistics its normaliser is all NaN until a state dict is loaded.
     """
+    if isinstance(config, DiffusionPolicyConfig):
+        return _diffusion_policy(config, statistics, action_spec)
+    raise SettingError("this policy is not built yet", field="policy.kind", found=repr(config.kind))
+
+
+def _diffusion_policy(
+    config: DiffusionPolicyConfig, statistics: Statistics | None, action_spec: ActionSpec
+) -> DiffusionPolicy:
     observation = config.observation
     normaliser = Normaliser(observation, action_spec)
     if statistics is not None:

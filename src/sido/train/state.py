@@ -13,8 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from sido.errors import DataError
-from sido.policies import Policy
-from sido.policies.weights import save_policy
+from sido.policies import Policy, save_policy
 from sido.train.average import Average
 from sido.train.config import TrainConfig
 from sido.train.optimiser import Optimiser

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import torch
 
-from sido.policies import Policy
-from sido.policies.build import build_policy
+from sido.policies import Policy, build_policy
 from sido.train.config import TrainConfig
 from sido.train.data import ReadingProgress, TrainingData, read_training_data
 from sido.train.logger import Logger, Loggers
