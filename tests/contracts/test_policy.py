@@ -79,7 +79,7 @@ class Broken:
                 {name: x.nan_to_num(0.5) for name, x in seen.observations.items()}, seen.object_position
             )
         if self._fault == "deaf":
-            seen = ObservationWindow(seen.observations, 0 * seen.object_position)
+            seen = ObservationWindow(seen.observations, torch.zeros_like(seen.object_position))
         chunk = self._sound.predict(seen, generator)
         if self._fault == "wakes":
             self._sound.eval()

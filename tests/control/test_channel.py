@@ -97,12 +97,12 @@ def test_a_lifted_object_is_not_extrapolated_with_an_open_gripper():
 def test_the_horizon_may_end_at_the_contact():
     world = ToyWorld([0], VELOCITY)
     start = world.thing.copy()
-    horizon = ContactHorizon(0.1, 1.0, 1.0)
+    horizon = ContactHorizon(0.1, 0.5, 0.5)
     _, thoughts = told(world, 9, AgentSettings(horizon=horizon))
     way = world.seen[8] - np.array([[0.3, 0.3, 0.3]])
     ahead = thoughts[8].channel_time_s[0] - 8 * PERIOD_S
     assert 0.1 < ahead < 0.8
-    np.testing.assert_allclose(ahead, 0.1 + np.hypot(*way[0, :2]) + abs(way[0, 2]), atol=0.01)
+    np.testing.assert_allclose(ahead, 0.1 + 0.5 * (np.hypot(*way[0, :2]) + abs(way[0, 2])), atol=0.01)
     np.testing.assert_allclose(thoughts[8].channel, start + (0.4 + ahead) * VELOCITY, atol=1e-9)
 
 
