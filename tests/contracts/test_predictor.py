@@ -8,13 +8,32 @@ import numpy as np
 import pytest
 
 from contracts.predictor import check_predictor
-from sido.predict import FiniteDifference, Forecast, History, Hold, Predictor
+from sido.predict import (
+    Deadband,
+    FiniteDifference,
+    Forecast,
+    History,
+    Hold,
+    InteractingModels,
+    Kalman,
+    LastTurn,
+    Predictor,
+)
 
 PREDICTORS: dict[str, Predictor] = {
     "hold": Hold(),
     "finite difference": FiniteDifference(speed_mps=0.02),
     "finite difference, measured": FiniteDifference(),
     "finite difference of five, in space": FiniteDifference(0.02, observations=5, planar=False),
+    "kalman": Kalman(),
+    "kalman, in space": Kalman(planar=False),
+    "interacting models": InteractingModels(),
+    "interacting models, in space": InteractingModels(planar=False),
+    "last turn": LastTurn(),
+    "last turn, known speed": LastTurn(speed_mps=0.03),
+    "last turn, in space": LastTurn(planar=False),
+    "deadband": Deadband(FiniteDifference()),
+    "deadband, filtered": Deadband(InteractingModels(), observations_at_rest=12),
 }
 
 

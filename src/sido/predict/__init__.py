@@ -13,12 +13,35 @@ forecast.positions  # [B, 3] at now_s + 0.8
 | `forecast.py` | `Forecast`: positions, and where it is known a covariance and the path |
 | `hold.py` | stays where it is |
 | `finite_difference.py` | the median of the last differences |
+| `kalman.py` | the Kalman filter of constant velocity |
+| `interacting_models.py` | two of them, one for going straight on, one for turning |
+| `last_turn.py` | the turn between the last two legs, wherever it was |
+| `deadband.py` | any of them, but what does not show that it moves rests |
+| `reflected.py` | any of them, folded at the walls of a known region |
 """
 
+from sido.predict.deadband import Deadband
 from sido.predict.finite_difference import FiniteDifference
 from sido.predict.forecast import PATH_POINTS, Forecast
 from sido.predict.history import Belief, History
 from sido.predict.hold import Hold
+from sido.predict.interacting_models import InteractingModels
+from sido.predict.kalman import Kalman
+from sido.predict.last_turn import LastTurn
 from sido.predict.predictor import Predictor
+from sido.predict.reflected import Reflected
 
-__all__ = ["PATH_POINTS", "Belief", "FiniteDifference", "Forecast", "History", "Hold", "Predictor"]
+__all__ = [
+    "PATH_POINTS",
+    "Belief",
+    "Deadband",
+    "FiniteDifference",
+    "Forecast",
+    "History",
+    "Hold",
+    "InteractingModels",
+    "Kalman",
+    "LastTurn",
+    "Predictor",
+    "Reflected",
+]
