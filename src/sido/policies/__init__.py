@@ -14,6 +14,7 @@
 | `denoiser.py` | the contract of a network that denoises chunks: `mlp.py`, `unet.py` |
 | `process.py` | the contract of how chunks become noise and come back: `flow_matching.py`, `diffusion.py` |
 | `diffusion_policy.py` | `DiffusionPolicy`, with `window_check.py` at its door |
+| `equivariant/` | `EquivariantPolicy`, whose chunks turn with the scene |
 | `build.py`, `build_parts.py` | policies and their parts from configs |
 | `weights.py` | a policy on disk |
 """
@@ -40,6 +41,7 @@ from sido.policies.config import (
 from sido.policies.denoiser import Denoiser
 from sido.policies.diffusion import Diffusion
 from sido.policies.diffusion_policy import DiffusionPolicy
+from sido.policies.equivariant import EquivariantPolicy
 from sido.policies.flow_matching import FlowMatching
 from sido.policies.noise import Generators, standard_normal
 from sido.policies.normaliser import Normaliser
@@ -61,6 +63,7 @@ __all__ = [
     "DiffusionPolicy",
     "DiffusionPolicyConfig",
     "DinoV3Config",
+    "EquivariantPolicy",
     "EquivariantPolicyConfig",
     "FlowMatching",
     "FlowMatchingConfig",

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sido.demos.action_spec import ActionSpec
-from sido.errors import SettingError
 from sido.policies.action_form import ActionForm
 from sido.policies.build_parts import build_denoiser, build_process
 from sido.policies.config import DiffusionPolicyConfig, PolicyConfig
 from sido.policies.diffusion_policy import DiffusionPolicy
 from sido.policies.encoders import build_encoder
+from sido.policies.equivariant import build_equivariant_policy
 from sido.policies.normaliser import Normaliser
 from sido.policies.policy import Policy
 from sido.policies.state_features import StateFeatures
@@ -24,7 +24,7 @@ def build_policy(config: PolicyConfig, statistics: Statistics | None, action_spe
     """
     if isinstance(config, DiffusionPolicyConfig):
         return _diffusion_policy(config, statistics, action_spec)
-    raise SettingError("this policy is not built yet", field="policy.kind", found=repr(config.kind))
+    return build_equivariant_policy(config, statistics, action_spec)
 
 
 def _diffusion_policy(

@@ -247,6 +247,9 @@ class EquivariantPolicyConfig:
     turned_camera: str | None = None
     """The camera that looks down at the workspace, whose image turns with the scene. The others (the wrist's) move
     with the hand, and see the same."""
+    axis_m: tuple[float, ...] | None = None
+    """The vertical about which the scene turns, x and y in metres in the base frame: it must stand in the middle of the
+    turned camera's image. None: in the middle of the demonstrated positions, the goals among them."""
     crop: int = 76
     """Side of the square that is cut out of each image, pixels: at random in training, else from the middle."""
     fields: int = 128
@@ -262,6 +265,8 @@ class EquivariantPolicyConfig:
     def __post_init__(self) -> None:
         _require_at_least(1, self, "prediction_horizon", "crop", "action_fields")
         _require_at_least(8, self, "fields")
+        if self.axis_m is not None and len(self.axis_m) != 2:
+            raise SettingError("not a place in the plane", field="axis_m", found=self.axis_m, expected="x and y")
         _require_halvings(self.prediction_horizon, self.denoiser)
         names = [camera.name for camera in self.observation.cameras]
         others = [name for name in names if name != self.turned_camera]

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from sido.policies.config import DiffusionConfig
 from sido.policies.noise import Generators
-from sido.policies.process import Denoise, noise_like, random_times
+from sido.policies.process import Clip, Denoise, noise_like, random_times, within_range
 
 __all__ = ["Diffusion"]
 
@@ -39,11 +39,13 @@ class Diffusion:
         noisy = kept.sqrt() * clean + (1 - kept).sqrt() * noise
         return torch.nn.functional.mse_loss(denoise(noisy, step.to(clean.dtype)), noise)
 
-    def sample(self, denoise: Denoise, noise: Float[Tensor, "B H C"], generators: Generators) -> Float[Tensor, "B H C"]:
+    def sample(
+        self, denoise: Denoise, noise: Float[Tensor, "B H C"], generators: Generators, *, clip: Clip = within_range
+    ) -> Float[Tensor, "B H C"]:
         chunk = noise
         for step, kept, kept_next in self._ladder():
             predicted = denoise(chunk, torch.full_like(noise[:, 0, 0], step))
-            clean = ((chunk - math.sqrt(1 - kept) * predicted) / math.sqrt(kept)).clamp(-1, 1)
+            clean = clip((chunk - math.sqrt(1 - kept) * predicted) / math.sqrt(kept))
             if self.config.sampler == "ddim":
                 chunk = math.sqrt(kept_next) * clean + math.sqrt(1 - kept_next) * predicted
                 continue

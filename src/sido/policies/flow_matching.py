@@ -12,7 +12,7 @@ from torch import Tensor
 from sido.policies.config import FlowMatchingConfig
 from sido.policies.denoiser import TIME_STEPS
 from sido.policies.noise import Generators
-from sido.policies.process import Denoise, noise_like, random_times
+from sido.policies.process import Clip, Denoise, noise_like, random_times, within_range
 
 __all__ = ["FlowMatching"]
 
@@ -32,9 +32,11 @@ class FlowMatching:
         noisy = torch.lerp(noise, clean, share[:, None, None])
         return torch.nn.functional.mse_loss(denoise(noisy, TIME_STEPS * share), clean - noise)
 
-    def sample(self, denoise: Denoise, noise: Float[Tensor, "B H C"], generators: Generators) -> Float[Tensor, "B H C"]:
+    def sample(
+        self, denoise: Denoise, noise: Float[Tensor, "B H C"], generators: Generators, *, clip: Clip = within_range
+    ) -> Float[Tensor, "B H C"]:
         """Euler's method, in equal steps."""
-        del generators  # the noise is all there is
+        del generators, clip  # the noise is all there is, and no clean chunk is guessed on the way
         steps, chunk = self.config.sampling_steps, noise
         for step in range(steps):
             time = torch.full_like(noise[:, 0, 0], TIME_STEPS * step / steps)

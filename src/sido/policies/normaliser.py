@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import final
+from collections.abc import Sequence
+from typing import NamedTuple, final
 
 import torch
 from jaxtyping import Float
@@ -20,6 +21,13 @@ __all__ = ["Normaliser"]
 _NARROWEST = 0.01
 """No number's half range is taken to be smaller, metres (or 1 % of a relative action's scale): what hardly moves in
 the demonstrations would be blown up, and so would the noise of a pose estimate at deployment."""
+
+
+class _Symmetry(NamedTuple):
+    """Whether x and y are to have one scale, and about which point."""
+
+    wanted: bool
+    axis_m: Sequence[float] | None
 
 
 @final
@@ -62,14 +70,17 @@ class Normaliser(nn.Module):
         """What it can normalise."""
         return tuple(self._columns)
 
-    def fit(self, statistics: Statistics, *, symmetric: bool = False) -> Normaliser:
+    def fit(
+        self, statistics: Statistics, *, symmetric: bool = False, axis_m: Sequence[float] | None = None
+    ) -> Normaliser:
         """Take the ranges of the data; returns itself.
 
-        `symmetric` is for policies that turn with the scene: x and y have one scale and no offset, so that a turn
-        about the robot's base stays a turn about the origin.
+        `symmetric` is for policies that turn with the scene: x and y have one scale, so that a turn about a vertical
+        axis becomes a turn about the origin. `axis_m` says where the axis stands, x and y in the base frame; None:
+        in the middle of all positions. Increments have no place, and turn about zero.
         """
         for name, columns in self._columns.items():
-            low, high = self._range(name, statistics, symmetric)
+            low, high = self._range(name, statistics, _Symmetry(symmetric, axis_m))
             if len(low) != columns.stop - columns.start:
                 raise SettingError(
                     "the data have another size than the policy expects",
@@ -89,16 +100,16 @@ class Normaliser(nn.Module):
         columns = self._columns[name]
         return (x - self.offset[columns]) / self.scale[columns]
 
-    def _range(self, name: str, statistics: Statistics, symmetric: bool) -> Range:
+    def _range(self, name: str, statistics: Statistics, symmetry: _Symmetry) -> Range:
         if name == "actions":
-            return self._action_range(statistics, symmetric)
+            return self._action_range(statistics, symmetry)
         if name == "eef_rot6d":
             return _unit(6)
         if name == "gripper":
             return _usable(_of(statistics, name))
-        return self._position_range(statistics, symmetric)
+        return self._position_range(statistics, symmetry)
 
-    def _position_range(self, statistics: Statistics, symmetric: bool) -> Range:
+    def _position_range(self, statistics: Statistics, symmetry: _Symmetry) -> Range:
         """One range around all positions that are seen, and around the goals, where these are positions, too."""
         names = [name for name in self._columns if name.endswith("_position") or name.startswith("landmark.")]
         found = [_of(statistics, name) for name in names]
@@ -106,13 +117,13 @@ class Normaliser(nn.Module):
             found.append(_goal_positions(statistics))
         low = torch.stack([low for low, _ in found]).amin(dim=0)
         high = torch.stack([high for _, high in found]).amax(dim=0)
-        return _usable((low, high), symmetric=symmetric)
+        return _usable((low, high), symmetry)
 
-    def _action_range(self, statistics: Statistics, symmetric: bool) -> Range:
+    def _action_range(self, statistics: Statistics, symmetry: _Symmetry) -> Range:
         position = (
-            self._position_range(statistics, symmetric)
+            self._position_range(statistics, symmetry)
             if self._goals_are_positions
-            else _usable(_goal_positions(statistics), symmetric=symmetric)
+            else _usable(_goal_positions(statistics), symmetry._replace(axis_m=(0.0, 0.0)))
         )
         rotation = _unit(ActionForm(self._action_spec).size - 4)
         lowest, highest = self._action_spec.gripper_range
@@ -148,12 +159,13 @@ def _unit(size: int) -> Range:
     return -torch.ones(size), torch.ones(size)
 
 
-def _usable(range_: Range, *, symmetric: bool = False) -> Range:
-    """The range, neither empty nor nearly so; with x and y alike, and about zero, where it is `symmetric`."""
+def _usable(range_: Range, symmetry: _Symmetry | None = None) -> Range:
+    """The range, neither empty nor nearly so; with x and y alike, and about the axis, where it is to be symmetric."""
     low, high = range_
     middle, half = (low + high) / 2, ((high - low) / 2).clamp(min=_NARROWEST)
-    if symmetric:
-        reach = torch.maximum(low[:2].abs(), high[:2].abs()).amax().clamp(min=_NARROWEST)
-        middle = torch.cat([torch.zeros_like(middle[:2]), middle[2:]])
+    if symmetry is not None and symmetry.wanted:
+        axis = middle[:2] if symmetry.axis_m is None else torch.tensor(symmetry.axis_m).to(middle)
+        reach = torch.maximum((low[:2] - axis).abs(), (high[:2] - axis).abs()).amax().clamp(min=_NARROWEST)
+        middle = torch.cat([axis, middle[2:]])
         half = torch.cat([reach.expand(2), half[2:]])
     return middle - half, middle + half

@@ -11,10 +11,18 @@ from torch import Tensor
 
 from sido.policies.noise import Generators, standard_normal
 
-__all__ = ["Denoise", "Process", "noise_like", "random_times"]
+__all__ = ["Clip", "Denoise", "Process", "noise_like", "random_times", "within_range"]
 
 Denoise = Callable[[Tensor, Tensor], Tensor]
 """A `Denoiser` with its condition: from a noisy chunk `[B, H, C]` and the time `[B]` to its answer."""
+
+Clip = Callable[[Tensor], Tensor]
+"""From any chunks to such as there may be."""
+
+
+def within_range(clean: Tensor) -> Tensor:
+    """Every number within [-1, 1]."""
+    return clean.clamp(-1, 1)
 
 
 @runtime_checkable
@@ -25,8 +33,13 @@ class Process(Protocol):
         """Mean squared error of the denoiser's answers, at random times."""
         ...
 
-    def sample(self, denoise: Denoise, noise: Float[Tensor, "B H C"], generators: Generators) -> Float[Tensor, "B H C"]:
-        """Chunks from standard normal noise; processes that add more noise on the way draw it from the generators."""
+    def sample(
+        self, denoise: Denoise, noise: Float[Tensor, "B H C"], generators: Generators, *, clip: Clip = within_range
+    ) -> Float[Tensor, "B H C"]:
+        """Chunks from standard normal noise; processes that add more noise on the way draw it from the generators.
+
+        Those that guess the clean chunk on the way have the guess clipped.
+        """
         ...
 
 
