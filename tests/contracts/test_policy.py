@@ -12,6 +12,7 @@ from sido.policies import (
     CameraConfig,
     DiffusionConfig,
     DiffusionPolicyConfig,
+    EquivariantPolicyConfig,
     FlowMatchingConfig,
     MlpConfig,
     ObservationConfig,
@@ -27,6 +28,7 @@ torch.set_num_threads(1)
 
 CAMERAS = (CameraConfig("agentview", 24, 32), CameraConfig("wrist", 24, 24))
 SEEING = ObservationConfig("current", cameras=CAMERAS, landmarks=("cubeB",))
+SQUARE = ObservationConfig("future", cameras=(CameraConfig("agentview", 32, 32), CameraConfig("wrist", 24, 24)))
 BLIND = ObservationConfig("none", 1, landmarks=("cubeB",))
 MLP, FLOW = MlpConfig(32, 1), FlowMatchingConfig(3)
 ABSOLUTE, RELATIVE = ACTION_SPECS["osc-absolute"], ACTION_SPECS["osc-delta"]
@@ -40,6 +42,31 @@ POLICIES: dict[str, tuple[PolicyConfig, ActionSpec]] = {
     "u-net, diffusion": (
         DiffusionPolicyConfig(denoiser=UnetConfig((16, 32), time_features=16), process=DiffusionConfig("ddpm", 20, 5)),
         ACTION_SPECS["rot6d-absolute"],
+    ),
+    "equivariant": (EquivariantPolicyConfig(fields=16, action_fields=8, denoiser=MLP, process=FLOW), ABSOLUTE),
+    "equivariant, relative": (
+        EquivariantPolicyConfig(
+            BLIND,
+            fields=8,
+            action_fields=8,
+            denoiser=UnetConfig((8, 16), time_features=8),
+            process=DiffusionConfig("ddim", 20, 5),
+            axis_m=(0.5, 0.0),
+        ),
+        RELATIVE,
+    ),
+    "equivariant, images": (
+        EquivariantPolicyConfig(
+            SQUARE,
+            "agentview",
+            crop=28,
+            fields=8,
+            wrist_encoder=SmallCnnConfig((4, 8), 8, crop=20),
+            action_fields=8,
+            denoiser=MLP,
+            process=FLOW,
+        ),
+        ABSOLUTE,
     ),
 }
 

@@ -101,16 +101,31 @@ def test_goals_in_another_frame_have_a_range_of_their_own():
     assert normaliser.normalise("eef_position", torch.tensor([0.7, 0.3, 0.3]))[0] == pytest.approx(1.0)
 
 
-def test_symmetric_turns_with_the_base():
-    """A quarter about the base's axis, before or after: the same."""
-    normaliser = fitted(symmetric=True)
-    point = torch.tensor([0.5, -0.1, 0.2])
+@pytest.mark.parametrize("axis", [(0.0, 0.0), (0.56, -0.1)])
+def test_symmetric_turns_about_the_axis(axis: tuple[float, float]):
+    """A quarter about the axis, before or after: the same."""
+    normaliser = Normaliser(SEEING, ABSOLUTE).fit(statistics(), symmetric=True, axis_m=axis)
+    foot, point = torch.tensor([*axis, 0.0]), torch.tensor([0.5, -0.1, 0.2])
     quarter = torch.tensor([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     torch.testing.assert_close(
-        normaliser.normalise("object_position", quarter @ point),
+        normaliser.normalise("object_position", quarter @ (point - foot) + foot),
         quarter @ normaliser.normalise("object_position", point),
     )
-    assert normaliser.normalise("object_position", torch.tensor([0.8, 0.0, 0.0]))[0] == pytest.approx(1.0)
+
+
+def test_symmetric_about_the_base_or_about_the_middle():
+    about_base = Normaliser(SEEING, ABSOLUTE).fit(statistics(), symmetric=True, axis_m=(0.0, 0.0))
+    assert about_base.normalise("object_position", torch.tensor([0.8, 0.0, 0.0]))[0] == pytest.approx(1.0)
+    middle = fitted(symmetric=True)
+    ranges = fitted()
+    point = (torch.tensor([0.0, 0.0, 0.0]) - ranges.offset[:3]) / ranges.scale[:3]
+    torch.testing.assert_close(middle.normalise("eef_position", point), torch.zeros(3), atol=1e-6, rtol=0)
+    assert middle.scale[0] == middle.scale[1] == ranges.scale[:2].min()
+
+
+def test_increments_turn_about_zero_wherever_the_axis_is():
+    normaliser = Normaliser(SEEING, RELATIVE).fit(statistics(), symmetric=True, axis_m=(0.56, -0.1))
+    assert torch.equal(normaliser.normalise("actions", torch.zeros(7))[:2], torch.zeros(2))
 
 
 def test_what_hardly_moves_is_not_blown_up():

@@ -17,6 +17,7 @@ from sido.policies.equivariant.representation import ORDER
 
 __all__ = ["EquivariantImageEncoder"]
 
+_BLOCKS = 8
 _SMALLEST_CROP = 28  # pixels: what becomes 3 x 3 before the last convolution
 
 
@@ -80,6 +81,9 @@ class _Block(nn.Module):
             SteerableConvolution(after, after, 3, padding=1),
         )
         self.shortcut = nn.Identity() if before == after else SteerableConvolution(before, after, 1, bias=False)
+        # There are no normalisation layers: eight blocks at their full weight would make numbers of 1 into ones of 50.
+        with torch.no_grad():
+            self.change[-1].weight.mul_(_BLOCKS**-0.5)
 
     def forward(self, x: Float[Tensor, "N before h w"]) -> Float[Tensor, "N after h w"]:
         return functional.relu(self.change(x) + self.shortcut(x), inplace=True)
