@@ -75,15 +75,15 @@ class _Block(nn.Module):
 
     def __init__(self, before: int, after: int) -> None:
         super().__init__()
-        self.change = nn.Sequential(
+        first, second = (
             SteerableConvolution(before, after, 3, padding=1),
-            nn.ReLU(inplace=True),
             SteerableConvolution(after, after, 3, padding=1),
         )
+        self.change = nn.Sequential(first, nn.ReLU(inplace=True), second)
         self.shortcut = nn.Identity() if before == after else SteerableConvolution(before, after, 1, bias=False)
         # There are no normalisation layers: eight blocks at their full weight would make numbers of 1 into ones of 50.
         with torch.no_grad():
-            self.change[-1].weight.mul_(_BLOCKS**-0.5)
+            second.weight.mul_(_BLOCKS**-0.5)
 
     def forward(self, x: Float[Tensor, "N before h w"]) -> Float[Tensor, "N after h w"]:
         return functional.relu(self.change(x) + self.shortcut(x), inplace=True)
