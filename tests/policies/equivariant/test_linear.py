@@ -24,6 +24,7 @@ from sido.policies.equivariant.action_field import ActionField, within_reach
 from sido.policies.equivariant.linear import FromFields, ToFields
 from sido.policies.equivariant.observer import ImageFeatures, Observer
 from sido.policies.equivariant.representation import POSITION, ROT6D, Representation, regular_views, scalars
+from sido.policies.equivariant.rotation import orthonormal_rows
 from sido.policies.equivariant.state import EquivariantState
 
 ACTION = Representation.beside((POSITION, ROT6D, scalars(1)))
@@ -163,3 +164,12 @@ def test_clipping_turns_and_cuts_nothing_that_may_be():
     inside = torch.rand(200, 10) * 2 - 1
     torch.testing.assert_close(within_reach(ACTION, inside), inside, atol=1e-7, rtol=1e-6)
     assert within_reach(ACTION, chunk).abs().max() <= 2**0.5 + 1e-6
+
+
+def test_orthonormal_rows_are_the_nearest_ones_and_turn():
+    raw = torch.randn(50, 6, dtype=torch.float64)
+    left, _, right = torch.linalg.svd(raw.view(50, 2, 3), full_matrices=False)
+    torch.testing.assert_close(orthonormal_rows(raw), (left @ right).flatten(1))
+    for element in range(ORDER):
+        turned = orthonormal_rows(turned_rot6d(raw, element))
+        torch.testing.assert_close(turned, turned_rot6d(orthonormal_rows(raw), element))

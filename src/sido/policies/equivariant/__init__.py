@@ -9,6 +9,7 @@
 | `state.py` | `EquivariantState`: what the policy is told besides images, and how that turns |
 | `observer.py` | `Observer`: state and images to fields |
 | `action_field.py` | `ActionField`: one denoiser for all directions |
+| `rotation.py` | six numbers to a rotation, whichever way the scene is turned |
 | `policy.py`, `build.py` | `EquivariantPolicy`, and how it is put together |
 """
 

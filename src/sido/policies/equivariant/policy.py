@@ -17,6 +17,7 @@ from sido.policies.config import EquivariantPolicyConfig
 from sido.policies.equivariant.action_field import ActionField, within_reach
 from sido.policies.equivariant.observer import ImageFeatures, Observer
 from sido.policies.equivariant.representation import Representation
+from sido.policies.equivariant.rotation import orthonormal_rows
 from sido.policies.equivariant.state import EquivariantState
 from sido.policies.noise import Generators, standard_normal
 from sido.policies.normaliser import Normaliser
@@ -90,7 +91,10 @@ class EquivariantPolicy(Policy):
         state = self._state(self.normaliser, seen.observations, seen.object_position)
         denoise = self._conditioned(state, self.observer.images(seen.observations, None))
         chunk = self._process.sample(denoise, noise, generator, clip=self._clip)
-        return self._form.decode(self.normaliser.denormalise("actions", chunk))
+        chunk = self.normaliser.denormalise("actions", chunk)
+        if self._form.rotation == "rot6d":
+            chunk = torch.cat([chunk[..., :3], orthonormal_rows(chunk[..., 3:9]), chunk[..., 9:]], dim=-1)
+        return self._form.decode(chunk)
 
     def _conditioned(self, state: Float[Tensor, "B O n"], images: ImageFeatures) -> Denoise:
         # Every direction's fields, of all observation steps: [B, 8, O * fields].
