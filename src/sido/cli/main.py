@@ -11,6 +11,7 @@ from rich.markup import escape
 from sido.cli.augment import augment
 from sido.cli.collect import collect
 from sido.cli.convert import convert
+from sido.cli.evaluate import evaluate
 from sido.cli.inspect import inspect
 from sido.cli.play import play
 from sido.cli.synthesize import synthesize
@@ -37,6 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
                 "synthesize": synthesize,
                 "play": play,
                 "view": view,
+                "evaluate": evaluate,
             },
             prog="sido",
             description=_DESCRIPTION,

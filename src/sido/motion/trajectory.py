@@ -98,6 +98,14 @@ class Trajectory:
         later = int(np.searchsorted(self.chances_s, t, side="right"))
         return float(self.chances_s[later]) if later < len(self.chances_s) else self.duration_s
 
+    def turns_s(self, least_rad: float) -> Float[Array, " K"]:
+        """When the heading jumps by at least so much, in order: reflections, reversals, corners. A bend is no jump."""
+        times, heading, curvature = self.table[:, 0], _plane(self.table, 3), self.table[:, 5]
+        lasts = np.diff(times)
+        ways = self.table[:-1, 6] * lasts + 0.5 * self.table[:-1, 7] * lasts**2
+        before = heading[:-1] * np.exp(1j * curvature[:-1] * ways)
+        return times[1:][np.abs(np.angle(heading[1:] / before)) >= least_rad]
+
     def _segment(self, t: Float[Array, " N"]) -> Int[Array, " N"]:
         return np.maximum(np.searchsorted(self.table[:, 0], t, side="right") - 1, 0)
 

@@ -9,7 +9,7 @@ from jaxtyping import Float
 
 from sido.arrays import Array
 from sido.geometry import Pose
-from sido.motion import Drive, Motion, NoRoomError, Obstacle, Region
+from sido.motion import Drive, Motion, NoRoomError, Obstacle, Region, Trajectory
 
 __all__ = ["MovingObject"]
 
@@ -81,6 +81,10 @@ class MovingObject:
     def velocity(self) -> Float[Array, "3"]:
         """At this moment; m/s."""
         return np.zeros(3) if self._drive is None else self._drive.velocity
+
+    def plan(self, until_s: float) -> Trajectory | None:
+        """Its whole way, from when it began to be driven: an oracle. None if not driven."""
+        return None if self._drive is None else self._drive.trajectory(until_s)
 
     def future(self, ahead_s: float) -> Float[Array, "3"] | None:
         """Where it will be in `ahead_s` if nobody grasps it, random draws included: an oracle. None if not driven."""

@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Int, UInt8
 from sido.arrays import Array, read_only
 from sido.errors import SettingError, SidoError
 from sido.geometry import Pose, rotate
+from sido.motion import Trajectory
 from sido.sim.commands import checked_actions, controller_commands, controller_spec
 from sido.sim.ending import Ending
 from sido.sim.episode import Episode, obstacle_in
@@ -217,6 +218,12 @@ class VectorEnvironment:
     def object_future(self, i: int, ahead_s: float) -> Float[Array, "3"] | None:
         """Where the object of environment `i` will be if nobody grasps it: an oracle. None where it is not driven."""
         return self._begun()[i].object.future(ahead_s)
+
+    def object_plan(self, i: int) -> Trajectory | None:
+        """How the object of environment `i` moves for a whole episode, if nobody grasps it, in time since it began to
+        be driven: an oracle. None where it is not driven.
+        """
+        return self._begun()[i].object.plan(self.task.horizon_s)
 
     def render(self, i: int) -> Mapping[str, UInt8[Array, "height width 3"]]:
         """Pictures of environment `i` as it is now, by camera; taken when asked for, and not before."""
