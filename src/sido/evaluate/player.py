@@ -114,7 +114,7 @@ def play(stage: Stage, seeds: Sequence[int]) -> Iterator[Rollout]:
 def _observed(stage: Stage, live: Array) -> Observation:
     world, agent = stage.world, stage.agent
     seen = world.observation
-    images = stage.pictures(np.flatnonzero(agent.wants_images & live)) if agent.actor.cameras else {}
+    images = stage.pictures(np.flatnonzero(agent.wants_images & live).tolist()) if agent.actor.cameras else {}
     return Observation(
         time_s=seen["time_s"],
         eef_position=seen["eef_position"],

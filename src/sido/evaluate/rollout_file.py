@@ -24,6 +24,7 @@ from sido.evaluate.rollout import MOMENTS, STEPS, Rollout
 try:
     import pyarrow as pa
     import pyarrow.parquet as pq
+    import pyarrow.types as pt
 except ImportError as error:
     raise MissingExtraError("logging rollouts", "pyarrow", "data") from error
 
@@ -114,9 +115,9 @@ def _column(arrays: Sequence[Array], *, last_is_missing: bool) -> Any:
 def _array(column: Any) -> Array:
     """The column as an array; whatever stands in the rows that have no value."""
     rows = column.combine_chunks()
-    if pa.types.is_fixed_size_list(rows.type):
+    if pt.is_fixed_size_list(rows.type):
         return rows.flatten().to_numpy(zero_copy_only=False).reshape(len(rows), -1)
-    return rows.fill_null(False if pa.types.is_boolean(rows.type) else 0).to_numpy(zero_copy_only=False)
+    return rows.fill_null(False if pt.is_boolean(rows.type) else 0).to_numpy(zero_copy_only=False)
 
 
 def _damaged(path: Path, error: Exception) -> DataError:

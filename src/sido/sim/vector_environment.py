@@ -220,8 +220,9 @@ class VectorEnvironment:
         return self._begun()[i].object.future(ahead_s)
 
     def object_plan(self, i: int) -> Trajectory | None:
-        """How the object of environment `i` moves for a whole episode, if nobody grasps it, in time since it began to
-        be driven: an oracle. None where it is not driven.
+        """How the object of environment `i` moves if nobody grasps it, a whole episode long: an oracle.
+
+        Its time runs since the object began to be driven. None where it is not.
         """
         return self._begun()[i].object.plan(self.task.horizon_s)
 
