@@ -58,6 +58,7 @@ class TrainingState:
 
     def save_policy(self, folder: Path) -> None:
         """Write what is deployed into a folder that does not exist yet."""
+        folder.mkdir()
         save_policy(self.average.policy, folder)
         flush(folder)
 
