@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from sido.cli.duration import shown_duration
 from sido.cli.progress import progress_bar
 from sido.demos import action_spec
 from sido.errors import MissingExtraError, SettingError
@@ -149,15 +150,8 @@ def _print(report: Report, out: Path) -> None:
         ("attempts", str(report.attempts)),
         ("success rate", f"{report.success} (95 %, Wilson)"),
         ("failures", ", ".join(f"{count} {ending}" for ending, count in unused.items()) or "none"),
-        ("robot time", f"{_duration(report.robot_time_s)}, in all attempts"),
-        ("wall time", _duration(report.elapsed_s)),
+        ("robot time", f"{shown_duration(report.robot_time_s)}, in all attempts"),
+        ("wall time", shown_duration(report.elapsed_s)),
     ):
         table.add_row(f"[bold]{name}[/]", escape(value))
     Console(soft_wrap=True).print(table)
-
-
-def _duration(seconds: float) -> str:
-    """As the paper writes it: 1 h 49 m."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} m" if hours else f"{minutes} m {rest} s"

@@ -14,7 +14,9 @@ from sido.cli.convert import convert
 from sido.cli.evaluate import evaluate
 from sido.cli.inspect import inspect
 from sido.cli.play import play
+from sido.cli.policy import policy
 from sido.cli.synthesize import synthesize
+from sido.cli.train import train
 from sido.cli.view import view
 from sido.errors import SidoError
 
@@ -36,6 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
                 "augment": augment,
                 "convert": convert,
                 "synthesize": synthesize,
+                "train": train,
+                "policy": policy,
                 "play": play,
                 "view": view,
                 "evaluate": evaluate,

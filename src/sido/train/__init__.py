@@ -15,23 +15,45 @@
 
 from sido.train.config import AdamWConfig, AverageConfig, DataConfig, TrainConfig
 from sido.train.duration import DemoEpochs, Duration, Epochs, Steps
+from sido.train.fitted import Fitted, fit_to_data
+from sido.train.logger import Logger, Loggers, make_logger
 from sido.train.loop import Standing
-from sido.train.run import Run, open_run
+from sido.train.metrics import read_metrics
+from sido.train.parallel import ALONE, Team, joined_team, launched_by_torchrun
+from sido.train.presets import METHODS, RECIPES, Method, Recipe, preset
+from sido.train.run import Run, open_run, policy_folder, read_clock
 from sido.train.train import Outcome, resume, train
 
 __all__ = [
+    "ALONE",
+    "METHODS",
+    "RECIPES",
     "AdamWConfig",
     "AverageConfig",
     "DataConfig",
     "DemoEpochs",
     "Duration",
     "Epochs",
+    "Fitted",
+    "Logger",
+    "Loggers",
+    "Method",
     "Outcome",
+    "Recipe",
     "Run",
     "Standing",
     "Steps",
+    "Team",
     "TrainConfig",
+    "fit_to_data",
+    "joined_team",
+    "launched_by_torchrun",
+    "make_logger",
     "open_run",
+    "policy_folder",
+    "preset",
+    "read_clock",
+    "read_metrics",
     "resume",
     "train",
 ]

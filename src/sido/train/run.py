@@ -17,17 +17,18 @@ import json
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, final
+from typing import Any, Literal, final
 
 from sido.atomic import atomic_path, recover
 from sido.errors import DataError, SettingError
+from sido.policies.weights import POLICY_FILES
 from sido.release import versions
 from sido.train.config import TrainConfig
 from sido.train.data import TrainingData
 from sido.train.metrics import Metrics
 from sido.train.state import TrainingState
 
-__all__ = ["Run", "create_run", "open_run", "read_config", "training_versions"]
+__all__ = ["Run", "create_run", "open_run", "policy_folder", "read_clock", "read_config", "training_versions"]
 
 
 @final
@@ -58,7 +59,7 @@ class Run:
 
     @property
     def clock(self) -> dict[str, Any]:
-        return load(self.folder / "clock.json") or {}
+        return read_clock(self.folder)
 
     def require_same_data(self, data: TrainingData) -> None:
         """Note which data the run learns from; later, see that they are still the same."""
@@ -150,6 +151,28 @@ def read_config(folder: Path) -> TrainConfig:
         return TrainConfig.from_json(file.read_bytes())
     except (DataError, SettingError) as error:
         raise error.at(file=file) from None
+
+
+def policy_folder(path: Path, checkpoint: Literal["last", "best"] = "last") -> Path:
+    """Where the weights are: of a run, one of its checkpoints; or the folder itself, where it holds a policy.
+
+    Raises:
+        DataError: neither.
+    """
+    for folder in (path, path / "checkpoint" / checkpoint):
+        if all((folder / name).is_file() for name in POLICY_FILES):
+            return folder
+    raise DataError(
+        "no policy here",
+        file=path,
+        found="no such folder" if not path.exists() else f"no {checkpoint} checkpoint, and no {POLICY_FILES[0]}",
+        expected="a run that was trained, or a folder of sido's weights",
+    )
+
+
+def read_clock(folder: Path) -> dict[str, Any]:
+    """How long a run took, and on what; empty before its first checkpoint."""
+    return load(folder / "clock.json") or {}
 
 
 def load(path: Path) -> Any:
