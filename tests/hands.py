@@ -19,6 +19,7 @@ class Reach:
         self.then_stack = then_stack
         self.stage = ["over"] * len(world)
         self.steps = [0] * len(world)
+        self.lift_m = [np.zeros(3)] * len(world)
         self.down = axis_angle_from_quat(world.eef_pose.quat_wxyz)
 
     def actions(self) -> np.ndarray:
@@ -39,10 +40,10 @@ class Reach:
             case "down" if near and abs(thing[2] - hand[2]) < 0.006:
                 self._next(i, "close")
             case "close" if self.steps[i] > 12:
-                self.lift_m = np.array([*hand[:2], hand[2] + 0.12])
+                self.lift_m[i] = np.array([*hand[:2], hand[2] + 0.12])
                 self._next(i, "lift")
             case "lift":
-                goal = self.lift_m
+                goal = self.lift_m[i]
                 if self.then_stack and self.steps[i] > 15:
                     self._next(i, "across")
             case "across":

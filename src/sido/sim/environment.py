@@ -5,6 +5,7 @@ Importing this module registers the ids, as is the custom with Gymnasium's envir
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -14,7 +15,7 @@ from sido.arrays import Array
 from sido.demos.action_spec import ActionSpec, action_spec
 from sido.errors import MissingExtraError, SettingError
 from sido.motion import motion_named
-from sido.sim.cameras import PRETTY, Cameras
+from sido.sim.cameras import FAST, PRETTY, Cameras
 from sido.sim.ending import Ending
 from sido.sim.pose_estimator import PoseEstimator
 from sido.sim.settings import EnvironmentSettings, obstacle_rule
@@ -41,6 +42,8 @@ class Environment(gymnasium.Env[Any, Array]):
     The reward is 1 on success, else 0. Success, an object out of the workspace and a robot's fault terminate; time
     truncates. `info["ended"]` says which, empty while the episode goes on. `reset(seed=7)` begins the episode that
     `VectorEnvironment.reset([7])` begins; without a seed, the next one of the environment's own generator.
+    With cameras, every observation has an image of each, `uint8 [image_size, image_size, 3]`, as `agentview_image`.
+    To take images only where a policy plans, which is much cheaper, use `VectorEnvironment.render`.
 
     Args:
         task: Of `sido.sim.tasks.TASKS`.
@@ -50,6 +53,8 @@ class Environment(gymnasium.Env[Any, Array]):
             as learners like them, and its rotations have no seam where the hand points down, as axis angles have.
         obstacle: Of `sido.sim.settings.OBSTACLE_RULES`.
         pose_estimator: By default, a perfect one.
+        cameras: Of the scene: agentview, robot0_eye_in_hand, spectator, ...
+        image_size: Height and width of their images in pixels.
         render_mode: `"rgb_array"` for pictures by `render`, of the agent's camera.
 
     Raises:
@@ -67,6 +72,8 @@ class Environment(gymnasium.Env[Any, Array]):
         actions: str | ActionSpec = "rot6d-absolute",
         obstacle: str = "reverse",
         pose_estimator: PoseEstimator | None = None,
+        cameras: Sequence[str] = (),
+        image_size: int = 84,
         render_mode: str | None = None,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
@@ -78,10 +85,11 @@ class Environment(gymnasium.Env[Any, Array]):
             obstacle_rule=obstacle_rule(obstacle),
             pose_estimator=pose_estimator or PoseEstimator(),
         )
-        one = task_named(task)
         self.render_mode = render_mode
-        self._cameras: Cameras | None = None
-        self._world = VectorEnvironment(one, envs=1, settings=settings, render=self._pictures)
+        self._world = VectorEnvironment(task_named(task), envs=1, settings=settings)
+        scene, size = self._world.scene, (image_size, image_size)
+        self._eyes = Cameras(scene, cameras, size=size, quality=FAST) if len(cameras) else None
+        self._spectator: Cameras | None = None
         self.action_space = _action_space(spec)
         self.observation_space = self._observation_space()
 
@@ -114,24 +122,27 @@ class Environment(gymnasium.Env[Any, Array]):
 
     def render(self) -> Any:
         """The agent's view, `uint8 [height, width, 3]`; None without a render mode."""
-        return None if self.render_mode is None else self._world.render(0)["agentview"]
+        if self.render_mode is None:
+            return None
+        if self._spectator is None:  # it needs OpenGL, which not everybody who names a render mode has
+            self._spectator = Cameras(self._world.scene, ["agentview"], size=_PICTURE_SIZE, quality=PRETTY)
+        return self._spectator.render(self._world.scenery(0))["agentview"]
 
     def close(self) -> None:
         """Give memory and threads back; may be called again."""
         self._world.close()
-        if self._cameras is not None:
-            self._cameras.close()
+        for cameras in (self._eyes, self._spectator):
+            if cameras is not None:
+                cameras.close()
 
     # --- within
 
-    def _pictures(self, data: Any) -> Any:
-        """The cameras are made when the first picture is asked for: they need OpenGL."""
-        if self._cameras is None:
-            self._cameras = Cameras(self._world.scene, ["agentview"], size=_PICTURE_SIZE, quality=PRETTY)
-        return self._cameras.render(data)
-
     def _observe(self) -> Observation:
-        return {name: np.array(rows[0]) for name, rows in self._world.observation.items()}
+        seen = {name: np.array(rows[0]) for name, rows in self._world.observation.items()}
+        if self._eyes is None:
+            return seen
+        images = self._eyes.render(self._world.scenery(0))
+        return seen | {f"{camera}_image": image for camera, image in images.items()}
 
     def _info(self) -> dict[str, Any]:
         world, ending = self._world, self._world.endings[0]
@@ -143,7 +154,7 @@ class Environment(gymnasium.Env[Any, Array]):
             "driven": bool(world.driven[0]),
         }
 
-    def _observation_space(self) -> spaces.Dict:
+    def _observation_space(self) -> Any:  # a spaces.Dict, whose own types runtime checkers warn of
         arm = self._world.scene.arm
         bounds: dict[str, tuple[float, tuple[int, ...]]] = {
             "eef_position": (_ROOM_M, (3,)),
@@ -155,7 +166,11 @@ class Environment(gymnasium.Env[Any, Array]):
             "estimate_time_s": (1e6, ()),
             "time_s": (1e6, ()),
         }
-        return spaces.Dict({name: spaces.Box(-most, most, shape, np.float64) for name, (most, shape) in bounds.items()})
+        numbers = {name: spaces.Box(-most, most, shape, np.float64) for name, (most, shape) in bounds.items()}
+        eyes = self._eyes
+        names, size = ((), (0, 0)) if eyes is None else (eyes.names, eyes.size)
+        images = {f"{camera}_image": spaces.Box(0, 255, (*size, 3), np.uint8) for camera in names}
+        return spaces.Dict({**numbers, **images})
 
 
 def environment_id(task: str) -> str:
