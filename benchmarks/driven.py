@@ -7,8 +7,8 @@ One line each: Stack with every motion (a sway as long as its region), and Gantr
 holds still; nothing grasps the object. Control runs at 100 Hz, and the way is measured as the sum of the distances
 between two steps, which a reflection between them shortens (by 0.4 % of the way at 20 cm/s).
 
-- mean: way over time, in one minute, and by how much that is off the commanded speed. `variable-speed` draws its speeds;
-  what it was commanded in that minute is the mean of what it drew.
+- mean: way over time, in one minute, and by how much that is off the commanded speed. `variable-speed` draws its
+  speeds; what it was commanded in that minute is the mean of what it drew.
 - velocity: the mean of the speeds that MuJoCo has, likewise.
 - out: how far the object was outside of its region at most.
 - hop, turn: the greatest change of its height, and of its attitude.

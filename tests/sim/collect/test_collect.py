@@ -173,7 +173,7 @@ def test_other_settings_do_not_go_on(tmp_path: Path):
 
     with pytest.raises(KeyboardInterrupt):
         made(Recipe("stack", 2), tmp_path / "a.hdf5", progress=stop)
-    with pytest.raises(SettingError, match=r"recipe.seed, recipe.expert.grasp_offset_m: it was begun with other"):
+    with pytest.raises(SettingError, match=r"recipe.expert.grasp_offset_m, recipe.seed: it was begun with other"):
         made(Recipe("stack", 2, seed=5, expert=ExpertSettings(grasp_offset_m=0.006)), tmp_path / "a.hdf5")
 
 
