@@ -64,7 +64,7 @@ def test_public_names_are_these_and_exist():
         assert getattr(sido, name).__name__ == name
 
 
-@pytest.mark.parametrize("room", ["jobs", "geometry", "demos", "motion", "augment", "predict"])
+@pytest.mark.parametrize("room", ["jobs", "geometry", "demos", "motion", "augment", "predict", "evaluate"])
 def test_every_name_in_all_exists(room: str):
     module = importlib.import_module(f"sido.{room}")
     assert [name for name in module.__all__ if not hasattr(module, name)] == []

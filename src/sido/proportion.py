@@ -9,7 +9,7 @@ from typing import final
 
 from sido.errors import SettingError
 
-__all__ = ["Proportion"]
+__all__ = ["Proportion", "wilson"]
 
 
 @final
@@ -33,14 +33,17 @@ class Proportion:
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Wilson's: the rates `p` for which the rate found is within `z` standard deviations `sqrt(p (1 - p) / n)`."""
-        z, n, rate = NormalDist().inv_cdf((1 + confidence) / 2), self.attempts, self.rate
-        middle = (rate + z * z / (2 * n)) / (1 + z * z / n)
-        half = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
-        # Rounding would else leave 1e-17 where the interval ends at 0 or 1.
-        low = 0.0 if self.successes == 0 else middle - half
-        high = 1.0 if self.successes == n else middle + half
-        return low, high
+        return wilson(self.rate, self.attempts, NormalDist().inv_cdf((1 + confidence) / 2))
 
     def __str__(self) -> str:
         low, high = self.interval()
         return f"{self.rate:.1%} ({low:.1%} to {high:.1%})"
+
+
+def wilson(rate: float, attempts: float, z: float) -> tuple[float, float]:
+    """Wilson's interval of a rate that was found in so many attempts, which need not be a whole number."""
+    n = attempts
+    middle = (rate + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    # Rounding would else leave 1e-17 where the interval ends at 0 or 1.
+    return 0.0 if rate == 0.0 else middle - half, 1.0 if rate == 1.0 else middle + half

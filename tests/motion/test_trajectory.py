@@ -103,3 +103,18 @@ def test_variable_speed_changes_with_the_target(wide: Region, start: np.ndarray)
     np.testing.assert_allclose(ways, np.round(ways), rtol=0, atol=1e-6)
     speeds = np.linalg.norm(varying.velocity(np.linspace(0, 120, 999)), axis=1)
     assert set(np.round(speeds, 9)) <= {0.015, 0.030, 0.045}
+
+
+def test_turns_are_jumps_of_the_heading_and_bends_are_not():
+    region, start = Region((0.0, 0.0)), np.array([0.0, 0.0, 0.02])
+    there = motion_named("x", 0.05).trajectory(np.random.default_rng(0), start, region, 20.0)
+    np.testing.assert_allclose(there.turns_s(np.pi / 4), [2.5, 7.5, 12.5, 17.5])
+    assert len(motion_named("circle", 0.05).trajectory(np.random.default_rng(0), start, region, 20.0).turns_s(0.1)) == 0
+    drawn = motion_named("random", 0.05).trajectory(np.random.default_rng(0), start, region, 20.0)
+    before, after = drawn.velocity(drawn.turns_s(0.5) - 1e-6), drawn.velocity(drawn.turns_s(0.5))
+    angles = np.arccos(np.sum(before * after, axis=1) / 0.05**2)
+    assert (angles >= 0.5 - 1e-6).all()
+    jumps = drawn.table[1:, 0]
+    steady = np.setdiff1d(jumps, drawn.turns_s(0.5))
+    before, after = drawn.velocity(steady - 1e-6), drawn.velocity(steady)
+    assert (np.arccos(np.clip(np.sum(before * after, axis=1) / 0.05**2, -1, 1)) < 0.5).all()

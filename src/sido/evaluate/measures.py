@@ -106,7 +106,7 @@ def forecast_errors_m(rollout: Rollout, until: int) -> Float[Array, " K"]:
     return np.linalg.norm(rollout.channel[starts] - truth, axis=1)
 
 
-def _hand_object_m(rollout: Rollout, steps: Int[Array, " K"], until: int) -> Float[Array, " K"]:
+def _hand_object_m(rollout: Rollout, steps: Int[Array, " K"], until: int) -> Float[Array, " L"]:
     steps = steps[steps <= until]
     return np.linalg.norm(rollout.eef_position[steps] - rollout.object_position[steps], axis=1)
 
