@@ -51,6 +51,13 @@ def main(arguments: list[str] | None = None) -> int:
     except SidoError as error:
         Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] {escape(str(error))}")
         return 2
+    except OSError as error:
+        if error.filename is None:
+            raise
+        Console(stderr=True, soft_wrap=True).print(
+            f"[bold red]error:[/] {escape(str(error.filename))}: {escape(str(error.strerror))}"
+        )
+        return 2
     except KeyboardInterrupt:
         Console(stderr=True).print("stopped; nothing was left half written")
         return 130

@@ -11,7 +11,7 @@ from sido.demos.dataset import DemoDataset
 from sido.demos.source import DatasetInfo, DemoSource, DemoWriter, Hints
 from sido.errors import DataError, SettingError, SidoError
 
-__all__ = ["FORMATS", "Format", "create_dataset", "format_of", "open_dataset"]
+__all__ = ["FORMATS", "Format", "create_dataset", "format_of", "open_dataset", "writable_format"]
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,17 @@ def create_dataset(
     ```
     """
     path = Path(path)
+    creates = FORMATS[writable_format(path, format)].creates
+    assert creates is not None
+    return creates(path, info, overwrite)
+
+
+def writable_format(path: Path, format: str | None = None) -> str:
+    """Which of `FORMATS` a new dataset at `path` gets: the one that is named, or that the path's ending asks for.
+
+    Raises:
+        SettingError: there is none.
+    """
     writable = {name: kind for name, kind in FORMATS.items() if kind.creates}
     if format is None:
         by_suffix = [name for name, kind in writable.items() if path.name.endswith(kind.suffixes) and kind.suffixes]
@@ -64,9 +75,7 @@ def create_dataset(
             found=repr(path.suffix if format is None else format),
             expected=f"one of {', '.join(writable)}, or a path ending in .hdf5, .zarr, .zarr.zip or (LeRobot) nothing",
         )
-    creates = writable[format].creates
-    assert creates is not None
-    return creates(path, info, overwrite)
+    return format
 
 
 def format_of(path: Path) -> Format:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
-from sido.demos.formats import create_dataset
+from sido.demos.formats import create_dataset, writable_format
 from sido.errors import SettingError
 from sido.jobs import Crew
 from sido.release import versions
@@ -83,6 +83,7 @@ def collect(
         SettingError: something of the recipe cannot be; the output exists; it was begun with other settings.
         SidoError: the expert succeeds too rarely.
     """
+    writable_format(output, format)
     task = shared_task(recipe.task)
     checked(recipe, task, expert)
     starts = PLACEMENTS[recipe.placements](task.region, recipe.demos)
