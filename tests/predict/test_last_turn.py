@@ -48,7 +48,7 @@ def slow(history: History, i: int, predictor: LastTurn, noise_m: float) -> np.nd
         return total + np.log(0.02)
 
     weights, answers = [], []
-    for k in range(n):
+    for k in range(n - 1):
         weight = evidence(slice(k, n))
         if k:
             older = max(evidence(slice(0, k)), restless(k))

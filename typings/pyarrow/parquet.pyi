@@ -33,6 +33,8 @@ class ParquetFile:
         use_threads: bool = ...,
     ) -> Iterator[RecordBatch]: ...
 
+def read_table(source: Path, *, columns: Sequence[str] | None = ...) -> Table: ...
+
 class ParquetWriter:
     def __init__(
         self,

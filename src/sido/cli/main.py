@@ -15,6 +15,7 @@ from sido.cli.evaluate import evaluate
 from sido.cli.inspect import inspect
 from sido.cli.play import play
 from sido.cli.policy import policy
+from sido.cli.predictor import predictor
 from sido.cli.synthesize import synthesize
 from sido.cli.train import train
 from sido.cli.view import view
@@ -43,6 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
                 "play": play,
                 "view": view,
                 "evaluate": evaluate,
+                "predictor": predictor,
             },
             prog="sido",
             description=_DESCRIPTION,

@@ -95,7 +95,8 @@ class LastTurn:
         # two legs there are two flat priors, and one turn.
         turned = older + np.log(poses.since / self.turn_every_s + 1e-12) - 0.5 * axes * np.log(8.0 * math.pi * noise)
         weight = self._evidence(after, noise, ridge) + np.where(poses.oldest, 0.0, turned)
-        weight = np.where(poses.valid, weight, -np.inf)
+        # A leg of the newest pose alone would say that the object rests; whether it turns right now, no pose can tell.
+        weight = np.where(poses.valid & ((after.poses > 1.0) | poses.oldest), weight, -np.inf)
         likely = np.exp(weight - np.maximum(weight.max(axis=0), -1e300))
         return likely / np.maximum(likely.sum(axis=0), 1e-300)
 
