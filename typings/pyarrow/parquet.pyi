@@ -33,8 +33,6 @@ class ParquetFile:
         use_threads: bool = ...,
     ) -> Iterator[RecordBatch]: ...
 
-def read_table(source: Path, *, columns: Sequence[str] | None = ...) -> Table: ...
-
 class ParquetWriter:
     def __init__(
         self,
