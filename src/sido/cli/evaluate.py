@@ -93,8 +93,9 @@ def evaluate(
         speed: In m/s; a still object has none.
         rollouts: Episodes of each cell.
         predictor: hold (where the object is), finite-difference (the paper's, told the speed),
-            finite-difference-measured, true-future (an oracle), none. By default what the policy's pose channel was
-            made for.
+            finite-difference-measured, kalman, interacting-models, last-turn; each but hold also with +walls, which
+            knows the region's edges; true-future (an oracle); none. By default what the policy's pose channel was made
+            for.
         correction: none; ac, the paper's action compensation; feed-forward, the object's velocity added to commands.
         horizon: chunk, to the end of the chunk (the paper's); contact, or to the grasp if that comes sooner.
         action_horizon: T_a, how many actions of a chunk are executed.

@@ -16,6 +16,7 @@ from sido.cli.inspect import inspect
 from sido.cli.play import play
 from sido.cli.policy import policy
 from sido.cli.predictor import predictor
+from sido.cli.probe import probe
 from sido.cli.synthesize import synthesize
 from sido.cli.train import train
 from sido.cli.view import view
@@ -45,6 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
                 "view": view,
                 "evaluate": evaluate,
                 "predictor": predictor,
+                "probe": probe,
             },
             prog="sido",
             description=_DESCRIPTION,

@@ -10,18 +10,25 @@
 | `rollouts.py` | `roll_out`: what is missing is played, what there is is kept |
 | `grasps.py`, `failure.py` | grasps in a log; why an episode failed |
 | `measures.py`, `summary.py` | what is measured of an episode, and of many |
+| `paired.py`, `pooled.py` | two methods on the same episodes; a method over several training seeds |
+| `tracking.py`, `coverage.py` | the paper's slope; how much of a workspace is covered |
+| `probe.py` | does a policy follow the channel or the pixels? |
 | `landmarks.py`, `oracle.py` | where other things are; the predictor that knows |
 """
 
 from sido.evaluate.failure import Failure, failure_of
 from sido.evaluate.measures import Measures, measure
+from sido.evaluate.paired import Paired
 from sido.evaluate.player import Player, PlayerOf, Portion, play
 from sido.evaluate.policy_source import PolicySource, RunPolicy
+from sido.evaluate.pooled import Pooled
+from sido.evaluate.probe import Response, Share, probe, shares
 from sido.evaluate.rollout import Rollout
 from sido.evaluate.rollouts import Cell, Standing, cell_of, roll_out
 from sido.evaluate.setting import Estimator, Setting
 from sido.evaluate.stage import CORRECTIONS, HORIZONS, PREDICTORS, Stage, usual_predictor
 from sido.evaluate.summary import Summary, summarise
+from sido.evaluate.tracking import Tracking
 
 __all__ = [
     "CORRECTIONS",
@@ -31,21 +38,28 @@ __all__ = [
     "Estimator",
     "Failure",
     "Measures",
+    "Paired",
     "Player",
     "PlayerOf",
     "PolicySource",
+    "Pooled",
     "Portion",
+    "Response",
     "Rollout",
     "RunPolicy",
     "Setting",
+    "Share",
     "Stage",
     "Standing",
     "Summary",
+    "Tracking",
     "cell_of",
     "failure_of",
     "measure",
     "play",
+    "probe",
     "roll_out",
+    "shares",
     "summarise",
     "usual_predictor",
 ]

@@ -18,7 +18,7 @@ from sido.evaluate.stage import Stage
 from sido.policies import Actor
 from sido.sim.vector_environment import Step
 
-__all__ = ["ROWS_PER_CALL", "LoadActor", "Player", "PlayerOf", "Portion", "play"]
+__all__ = ["ROWS_PER_CALL", "LoadActor", "Player", "PlayerOf", "Portion", "observed", "play"]
 
 LoadActor = Callable[[], Actor]
 """Makes the policy in whatever process: to be pickled."""
@@ -94,7 +94,7 @@ def play(stage: Stage, seeds: Sequence[int]) -> Iterator[Rollout]:
     logs = {i: _Log(stage, i) for i in range(len(world))}
     while logs:
         live = world.live
-        actions = agent.act(_observed(stage, live), live)
+        actions = agent.act(observed(stage, live), live)
         seen = _seen(stage)
         step = world.step(actions)
         after = _seen(stage)
@@ -111,7 +111,8 @@ def play(stage: Stage, seeds: Sequence[int]) -> Iterator[Rollout]:
                 logs[i] = _Log(stage, i)
 
 
-def _observed(stage: Stage, live: Array) -> Observation:
+def observed(stage: Stage, live: Array) -> Observation:
+    """What the agent is shown, with pictures for those that look at them."""
     world, agent = stage.world, stage.agent
     seen = world.observation
     images = stage.pictures(np.flatnonzero(agent.wants_images & live).tolist()) if agent.actor.cameras else {}

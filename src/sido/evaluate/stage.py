@@ -9,7 +9,7 @@ from typing import Any, final
 
 import mujoco
 import numpy as np
-from jaxtyping import UInt8
+from jaxtyping import Float, UInt8
 
 from sido.arrays import Array
 from sido.control import (
@@ -26,9 +26,10 @@ from sido.errors import SettingError, SidoError
 from sido.evaluate.landmarks import Landmarks
 from sido.evaluate.oracle import TrueFuture
 from sido.evaluate.setting import Setting
+from sido.geometry import rotate
 from sido.motion import motion_named
 from sido.policies import Actor, Policy
-from sido.predict import FiniteDifference, Hold, Predictor
+from sido.predict import FiniteDifference, Hold, InteractingModels, Kalman, LastTurn, Predictor, Reflected
 from sido.sim.cameras import FAST, Cameras
 from sido.sim.pose_estimator import PoseEstimator
 from sido.sim.settings import EnvironmentSettings, obstacle_rule
@@ -39,15 +40,41 @@ __all__ = ["CORRECTIONS", "HORIZONS", "PREDICTORS", "Stage", "shared_task", "usu
 
 MakePredictor = Callable[[Setting, VectorEnvironment], Predictor | None]
 
+
+def _finite_difference(setting: Setting, _world: VectorEnvironment) -> Predictor:
+    return FiniteDifference(setting.speed_mps if setting.moves else 0.0)
+
+
+def _always(predictor: Predictor | None) -> MakePredictor:
+    return lambda _setting, _world: predictor
+
+
+def _walled(make: MakePredictor) -> MakePredictor:
+    """The same, by one who knows where the region's edges are."""
+
+    def walled(setting: Setting, world: VectorEnvironment) -> Predictor | None:
+        predictor = make(setting, world)
+        return None if predictor is None else Reflected(predictor, world.task.region)
+
+    return walled
+
+
+_CAUSAL: dict[str, MakePredictor] = {
+    "finite-difference": _finite_difference,
+    "finite-difference-measured": _always(FiniteDifference()),
+    "kalman": _always(Kalman()),
+    "interacting-models": _always(InteractingModels()),
+    "last-turn": _always(LastTurn()),
+}
 PREDICTORS: dict[str, MakePredictor] = {
-    "none": lambda _setting, _world: None,
-    "hold": lambda _setting, _world: Hold(),
-    "finite-difference": lambda setting, _world: FiniteDifference(setting.speed_mps if setting.moves else 0.0),
-    "finite-difference-measured": lambda _setting, _world: FiniteDifference(),
+    "none": _always(None),
+    "hold": _always(Hold()),
+    **_CAUSAL,
+    **{f"{name}+walls": _walled(make) for name, make in _CAUSAL.items()},
     "true-future": lambda _setting, world: TrueFuture(world),
 }
 """By the name that `--predictor` takes. "finite-difference" is the paper's: it is told the speed, and finds the
-direction. "true-future" is no predictor but the answer."""
+direction. "+walls" knows the region that reflects the object. "true-future" is no predictor but the answer."""
 
 CORRECTIONS: dict[str, Correction | None] = {
     "none": None,
@@ -134,6 +161,15 @@ class Stage:
             for name, image in self.world.render(i).items():
                 images[name][i] = image
         return images
+
+    def pictures_displaced(self, i: int, shift_m: Float[Array, "3"]) -> dict[str, UInt8[Array, "1 height width 3"]]:
+        """What the cameras would see in environment `i`, were its object so far from where it is; base frame."""
+        scene = self.task.scene
+        data, address = mujoco.MjData(scene.model), scene[self.task.moving].qpos_address
+        data.qpos[:] = self.world.state.qpos[i]
+        data.qpos[address : address + 3] += rotate(scene.arm.base_pose.quat_wxyz, shift_m)
+        mujoco.mj_forward(scene.model, data)
+        return {name: image[None] for name, image in self._render(data).items()}
 
     def _render(self, data: mujoco.MjData) -> Mapping[str, UInt8[Array, "height width 3"]]:
         """Cameras of one size share a canvas; they are made with the first picture, as they need OpenGL."""
