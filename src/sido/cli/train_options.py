@@ -64,7 +64,7 @@ class ConfigOptions:
     step_speed_m: float | None = None
     """v of the counterfactuals, in metres a control step; 0.001 is 2 cm/s at 20 Hz. Give policies that are to be
     compared the same, those without counterfactuals, too: positions are normalised for as far as v T_p."""
-    vary_length: bool | None = None
+    vary_length: bool = False
     """Draw displacements of any length up to v T_p, rather than v T_p each time."""
     static_ratio: float | None = None
     """alpha: the share of eligible samples that stay as demonstrated."""
@@ -103,21 +103,21 @@ class ConfigOptions:
         )
 
     def _counterfactuals(self, config: TrainConfig) -> dict[str, Any]:
-        from sido.augment import FixedLength, UniformLength
+        from sido.augment import UniformLength
 
         augmentation, reach_m = config.augmentation, config.reach_m
         if self.step_speed_m is not None:
             reach_m = self.step_speed_m * config.policy.prediction_horizon
         if augmentation is None:
             for name in ("vary_length", "static_ratio"):
-                if getattr(self, name) is not None:
+                if getattr(self, name) not in (None, False):
                     raise SettingError(
                         "this preset has no counterfactuals", field=f"--{name.replace('_', '-')}", fix="choose a -sido"
                     )
             return {"reach_m": reach_m}
         changes = self._some("step_speed_m", "static_ratio")
-        if self.vary_length is not None:
-            changes["length"] = UniformLength() if self.vary_length else FixedLength()
+        if self.vary_length:
+            changes["length"] = UniformLength()
         return {"reach_m": reach_m, "augmentation": dataclasses.replace(augmentation, **changes)}
 
     def _some(self, *names: str) -> dict[str, Any]:

@@ -85,6 +85,6 @@ class DiffusionPolicy(Policy):
             return None
         return self.encoder({name: observations[f"image.{name}"] for name in self.cameras}, generator)
 
-    def _conditioned(self, parts: Sequence[Float[Tensor, "B O n"]]) -> Denoise:
+    def _conditioned(self, parts: Sequence[Float[Tensor, "B O _"]]) -> Denoise:
         condition = torch.cat(list(parts), dim=-1).flatten(1)
         return lambda noisy, time: self.denoiser(noisy, time, condition)

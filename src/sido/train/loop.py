@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from sido.demos import ChunkBatch
@@ -80,7 +81,7 @@ class Loop:
             ended = state.step == self.steps
             measured = self._measure(ended)
             if measured and self.team.leads:
-                self.run.metrics.write(state.step, measured)
+                self._note(measured)
                 self.logger.log(state.step, measured | {"samples_per_s": self._clock.rate(state.step)})
             if ended or asked or state.step % config.save_every == 0:
                 self._save()
@@ -167,10 +168,21 @@ class Loop:
     def _keep(self, save: Callable[..., None], *what: Any) -> None:
         try:
             save(*what)
-        except OSError as error:
+        except (OSError, SafetensorError) as error:  # safetensors has an error of its own for a full disk
             raise SidoError(
                 "a checkpoint cannot be saved; the one before is whole",
                 file=self.run.folder,
+                found=error,
+                fix=f"make room, then sido train --resume {self.run.folder}",
+            ) from error
+
+    def _note(self, measured: Mapping[str, float]) -> None:
+        try:
+            self.run.metrics.write(self.state.step, measured)
+        except OSError as error:
+            raise SidoError(
+                "what was measured cannot be written; the last checkpoint is whole",
+                file=self.run.folder / "metrics.jsonl",
                 found=error,
                 fix=f"make room, then sido train --resume {self.run.folder}",
             ) from error
