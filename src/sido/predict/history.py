@@ -131,6 +131,10 @@ class History:
         last = slice(-count, None)
         return History(self.positions[:, last], self.times_s[:, last], self.valid[:, last], self.highest_speed_mps)
 
+    def rows(self, which: slice) -> History:
+        """Only those objects."""
+        return History(self.positions[which], self.times_s[which], self.valid[which], self.highest_speed_mps)
+
     def velocities(self) -> Float[Array, "B steps 3"]:
         """From each observation to the next, in m/s; 0 where one of them is missing."""
         moved, lasted = np.diff(self.positions, axis=1), np.diff(self.times_s, axis=1)

@@ -17,6 +17,8 @@ from sido.predict.settings import require_observations, require_positive
 
 __all__ = ["LastTurn"]
 
+_BLOCK = 256
+"""So many objects at once: what is worked on then stays in the processor's cache."""
 _ENOUGH_TRIPLES = 6
 """To measure the noise on; before, `usual_noise_m` is taken."""
 _LEAST_NOISE_M = 1e-5
@@ -45,7 +47,7 @@ class LastTurn:
     """Standard deviation of a velocity of which nothing is known, along each axis."""
     usual_noise_m: float = 0.003
     """Of a pose, where there are too few to measure it."""
-    observations: int = 40
+    observations: int = 32
     """How many of the newest observations are looked at."""
     planar: bool = True
     """Carry z on as it was seen last; else it is treated like x and y."""
@@ -60,18 +62,24 @@ class LastTurn:
         """Straight on, by the mean of all lines."""
         horizon = require_horizon(history, horizon_s)
         recent = history.newest(self.observations)
+        correction, velocity = np.zeros((len(history), 3)), np.zeros((len(history), 3))
+        for begin in range(0, len(history), _BLOCK):
+            block = slice(begin, begin + _BLOCK)
+            self._lines(recent.rows(block), correction[block], velocity[block])
+        return Forecast.straight(history, velocity, horizon, correction)
+
+    def _lines(self, history: History, correction: Float[Array, "B 3"], velocity: Float[Array, "B 3"]) -> None:
+        """The mean of all lines, into the two arrays."""
         axes = 2 if self.planar else 3
-        noise = self._noise(recent, axes)
-        poses = _Poses.of(recent, axes)
+        noise = self._noise(history, axes)
+        poses = _Poses.of(history, axes)
         after, before = poses.sums()
         ridge = after.tt + noise / self._usual2
         likely = self._likely(poses, after, before, noise, ridge)
-        velocity = after.tp / ridge if self.speed_mps is None else self._at_known_speed(after, noise)
-        offset = after.mean_p - after.mean_t * velocity
-        correction, mean_velocity = np.zeros((len(history), 3)), np.zeros((len(history), 3))
+        lines = after.tp / ridge if self.speed_mps is None else self._at_known_speed(after, noise)
+        offset = after.mean_p - after.mean_t * lines
         correction[:, :axes] = (likely * offset).sum(axis=1).T
-        mean_velocity[:, :axes] = (likely * velocity).sum(axis=1).T
-        return Forecast.straight(history, mean_velocity, horizon, correction)
+        velocity[:, :axes] = (likely * lines).sum(axis=1).T
 
     @property
     def _usual2(self) -> float:
@@ -132,7 +140,10 @@ class _Sums(NamedTuple):
     pp: Float[Array, "h B"]
 
     @staticmethod
-    def of(count: Array, t: Array, p: Array, tt: Array, tp: Array, pp: Array) -> _Sums:
+    def of(sums: Float[Array, "h terms B"], axes: int) -> _Sums:
+        """From those of 1, t, p, t^2, t p, |p|^2."""
+        each = np.split(sums.swapaxes(0, 1), np.cumsum([1, 1, axes, 1, axes]))
+        count, t, p, tt, tp, pp = each[0][0], each[1][0], each[2], each[3][0], each[4], each[5][0]
         share = 1.0 / np.maximum(count, 1.0)
         mean_t, mean_p = t * share, p * share
         tt, pp = tt - t * mean_t, pp - (p * mean_p).sum(axis=0)
@@ -166,14 +177,17 @@ class _Poses(NamedTuple):
         """From each pose to the latest, and of all the poses before each."""
         time, position = self.time, self.position
         squares = (position * position).sum(axis=0)
-        terms = self.valid.astype(float), time, position, time * time, time * position, squares
-        after = [np.cumsum(term[..., ::-1, :], axis=-2)[..., ::-1, :] for term in terms]
-        before = [term[..., :1, :] - term for term in after]
-        return _Sums.of(*after), _Sums.of(*before)
+        after = np.stack([self.valid, time, *position, time * time, *(time * position), squares], axis=1)
+        for j in range(len(after) - 2, -1, -1):  # np.cumsum along this axis takes three times as long
+            after[j] += after[j + 1]
+        return _Sums.of(after, len(position)), _Sums.of(after[:1] - after, len(position))
 
     def restless(self, noise: Float[Array, " B"], usual2: float) -> Float[Array, "h B"]:
         """The logarithm of how likely the poses before each are if every step has a velocity of its own."""
         spread = 2.0 * noise + usual2 * self.since**2
         steps = -0.5 * (len(self.position) * np.log(2.0 * math.pi * spread) + self.moved / spread)
         steps = np.where(self.valid & ~self.oldest, steps, 0.0)
-        return np.cumsum(steps, axis=0) - steps
+        before = np.zeros_like(steps)
+        for j in range(1, len(steps)):
+            np.add(before[j - 1], steps[j - 1], out=before[j])
+        return before

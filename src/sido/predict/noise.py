@@ -23,12 +23,12 @@ def measured_noise(history: History, axes: int) -> tuple[Float[Array, " B"], Int
     """
     if history.positions.shape[1] < 3:
         return np.zeros(len(history)), np.zeros(len(history), dtype=np.int64)
-    whole = history.times_s[:, 2:] - history.times_s[:, :-2]
-    used = history.valid[:, :-2]
-    b = (history.times_s[:, 1:-1] - history.times_s[:, :-2]) / np.where(used, whole, 1.0)
+    times = np.ascontiguousarray(history.times_s.T)
+    p = np.ascontiguousarray((history.positions - history.latest[:, None])[..., :axes].T)  # [axes, h, B]
+    used = np.ascontiguousarray(history.valid[:, :-2].T)
+    b = (times[1:-1] - times[:-2]) / np.where(used, times[2:] - times[:-2], 1.0)
     a = 1.0 - b
-    p = (history.positions - history.latest[:, None])[..., :axes]
-    off = p[:, 1:-1] - (a[..., None] * p[:, :-2] + b[..., None] * p[:, 2:])
-    squares = np.where(used, (off * off).sum(-1) / (1.0 + a * a + b * b), 0.0)
-    count = used.sum(axis=1)
-    return squares.sum(axis=1) / (axes * np.maximum(count, 1)), count
+    off = p[:, 1:-1] - (a * p[:, :-2] + b * p[:, 2:])
+    squares = np.where(used, (off * off).sum(axis=0) / (1.0 + a * a + b * b), 0.0)
+    count = used.sum(axis=0)
+    return squares.sum(axis=0) / (axes * np.maximum(count, 1)), count
