@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from sido.policies.config import UnetConfig
 from sido.policies.denoiser import Denoiser
+from sido.policies.mish import Mish
 from sido.policies.time_embedding import TimeEmbedding
 
 __all__ = ["Unet"]
@@ -73,7 +74,7 @@ class _Convolution(nn.Sequential):
         super().__init__(
             nn.Conv1d(wide_in, wide_out, config.kernel_size, padding=config.kernel_size // 2),
             nn.GroupNorm(config.groups, wide_out),
-            nn.Mish(),
+            Mish(),
         )
 
 
