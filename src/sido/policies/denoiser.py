@@ -14,7 +14,7 @@ TIME_STEPS = 100.0
 
 
 class Denoiser(nn.Module, ABC):
-    """From a noisy chunk, the time and what was observed to what the process asks for: the noise, or a velocity.
+    """From a noisy chunk, the time and what was observed to what the process asks for: the noise, or the clean chunk.
 
     Chunks are normalised, `[B, H, C]`. Every sample is for itself: nothing mixes a batch.
     """

@@ -175,3 +175,56 @@ def test_without_the_extra(cameras: Cameras, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(importlib.import_module("sys").modules, "transformers", None)
     with pytest.raises(MissingExtraError, match=r"DINOv3 needs the package 'transformers'.*sido\[vision\]"):
         build_encoder(DinoV3Config(), cameras)
+
+
+def cached_encoder(weights: Path, cameras: Cameras) -> DinoV3:
+    torch.manual_seed(1)
+    encoder = build_encoder(DinoV3Config(str(weights), image_size=48, features=7, cached=True), cameras)
+    assert isinstance(encoder, DinoV3)
+    return encoder
+
+
+def test_kept_tokens_are_the_backbones(weights: Path, images: Pictures, cameras: Cameras):
+    plain, encoder = encoder_of(weights, cameras), cached_encoder(weights, cameras)
+    seen: list[int] = []
+    encoder.backbone.register_forward_pre_hook(
+        lambda _module, _args, kwargs: seen.append(len(kwargs["pixel_values"])), with_kwargs=True
+    )
+    first = encoder(images, None)
+    torch.testing.assert_close(first, plain(images, None), atol=1e-5, rtol=1e-5)
+    assert seen == [1] * 12, "three windows of two steps, two cameras: each image alone"
+    assert torch.equal(encoder(images, None), first)
+    some = {name: tensor[[2, 0]] for name, tensor in images.items()}
+    assert torch.equal(encoder(some, None), first[[2, 0]]), "to the last bit, whatever the batch"
+    assert len(seen) == 12, "nothing goes through twice"
+    changed = {name: tensor.clone() for name, tensor in images.items()}
+    changed["agentview"][1, 1, 5, 6, 2] ^= 1
+    encoder(changed, None)
+    assert len(seen) == 13, "one pixel makes another image"
+
+
+def test_kept_tokens_let_the_heads_learn(weights: Path, images: Pictures, cameras: Cameras):
+    encoder = cached_encoder(weights, cameras)
+    for _ in range(2):
+        encoder.zero_grad()
+        encoder(images, None).square().sum().backward()
+        assert all(weight.grad is not None and weight.grad.any() for weight in encoder.heads.parameters())
+    assert all(weight.grad is None for weight in encoder.backbone.parameters())
+
+
+def test_nothing_is_kept_in_deployment_nor_of_other_weights(weights: Path, images: Pictures, cameras: Cameras):
+    encoder = cached_encoder(weights, cameras)
+    assert encoder._cache is not None
+    encoder.eval()(images, None)
+    assert len(encoder._cache) == 0
+    before = encoder.train()(images, None)
+    assert len(encoder._cache) == 12
+    state = {name: 1.1 * tensor for name, tensor in encoder.state_dict().items()}
+    torch.nn.ModuleList([encoder]).load_state_dict({f"0.{name}": tensor for name, tensor in state.items()})
+    assert len(encoder._cache) == 0
+    assert not torch.allclose(encoder(images, None), before)
+
+
+def test_what_is_trained_is_not_kept():
+    with pytest.raises(SettingError, match=r"DinoV3Config.cached: what a backbone makes of an image changes"):
+        DinoV3Config(trained=True, cached=True)

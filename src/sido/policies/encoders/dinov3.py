@@ -15,6 +15,7 @@ from torch.nn import functional
 from sido.errors import DataError, MissingExtraError, SettingError
 from sido.policies.config import CameraConfig, DinoV3Config
 from sido.policies.encoders.encoder import Encoder, Images
+from sido.policies.encoders.token_cache import TokenCache
 
 __all__ = ["DinoV3", "preprocess"]
 
@@ -27,7 +28,8 @@ class DinoV3(Encoder):
     """One backbone for all cameras, and a linear layer of its own on each camera's CLS token.
 
     The backbone sees whole images, resized; nothing is cropped. Unless `trained`, it has no gradients and stays in
-    evaluation mode. Its weights are part of the state dict either way.
+    evaluation mode; then tokens may be `cached`, and every image goes through it once. Its weights are part of the
+    state dict either way.
     """
 
     def __init__(self, config: DinoV3Config, cameras: Sequence[CameraConfig]) -> None:
@@ -39,6 +41,8 @@ class DinoV3(Encoder):
         self.backbone.requires_grad_(config.trained)
         size: int = backbone.config.hidden_size
         self.heads = nn.ModuleList(nn.Linear(size, config.features) for _ in cameras)
+        self._cache = TokenCache(self._tokens) if config.cached else None
+        self.register_load_state_dict_post_hook(_forget)
         self.train()
 
     def train(self, mode: bool = True) -> DinoV3:
@@ -50,11 +54,29 @@ class DinoV3(Encoder):
     def forward(self, images: Images, generator: torch.Generator | None) -> Float[Tensor, "B O features"]:
         """All cameras' images through the backbone at once; no randomness, so the generator is left alone."""
         del generator
-        pixels = [preprocess(images[camera].flatten(0, 1), self._side) for camera in self.cameras]
-        with torch.set_grad_enabled(self._trained and torch.is_grad_enabled()):
-            tokens = self.backbone(pixel_values=torch.cat(pixels)).pooler_output
+        seen = [images[camera].flatten(0, 1) for camera in self.cameras]
+        if self._cache is not None and self.training:
+            tokens = torch.cat([self._cache(part) for part in seen])
+        else:
+            tokens = self._tokens(*seen)
         shares = tokens.unflatten(0, (len(self.cameras), *images[self.cameras[0]].shape[:2]))
         return torch.cat([head(share) for head, share in zip(self.heads, shares, strict=True)], dim=-1)
+
+    def _tokens(self, *images: UInt8[Tensor, "_ _ _ 3"]) -> Float[Tensor, "N size"]:
+        """The backbone's CLS tokens."""
+        pixels = torch.cat([preprocess(part, self._side) for part in images])
+        with torch.set_grad_enabled(self._trained and torch.is_grad_enabled()):
+            return self.backbone(pixel_values=pixels).pooler_output
+
+    def forget(self) -> None:
+        """Throw away what was kept of images: the backbone's weights are others now."""
+        if self._cache is not None:
+            self._cache.clear()
+
+
+def _forget(encoder: nn.Module, _keys: Any) -> None:
+    assert isinstance(encoder, DinoV3)
+    encoder.forget()
 
 
 def preprocess(images: UInt8[Tensor, "N height width 3"], side: int) -> Float[Tensor, "N 3 side side"]:
