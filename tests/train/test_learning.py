@@ -45,5 +45,5 @@ def test_one_batch_is_learnt_by_heart(stack: Path):
         loss.backward()
         adam.step()
         losses.append(float(loss.detach()))
-    assert losses[0] > 0.5
+    assert losses[0] > 0.2
     assert losses[-1] < 1e-3
