@@ -34,13 +34,13 @@ class InteractingModels:
     """Standard deviation of a pose, along each axis."""
     cruise_drift_mps: float = 0.001
     """By how much the velocity has changed after a second of going straight on; standard deviation."""
-    turn_drift_mps: float = 0.15
+    turn_drift_mps: float = 0.1
     """The same, of turning."""
-    turn_every_s: float = 4.0
+    turn_every_s: float = 8.0
     """How long it goes straight on, on average."""
-    turn_s: float = 0.1
+    turn_s: float = 0.2
     """How long a turn lasts, on average."""
-    observations: int = 16
+    observations: int = 20
     """How many of the newest observations are looked at."""
     planar: bool = True
     """Carry z on as it was seen last; else it is filtered like x and y."""
