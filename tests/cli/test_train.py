@@ -111,3 +111,13 @@ def test_ctrl_c_saves_the_run(stack: Path, capsys: pytest.CaptureFixture[str]):
     config["duration"]["count"] = step + 2
     Path("run/config.json").write_text(json.dumps(config))
     assert main(["train", "--resume", "run"]) == 0
+
+
+@pytest.mark.usefixtures("as_user")
+def test_rollouts_during_training(stack: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["train", "dp-sido", "--data", str(stack), "-o", "run", *SMALL, "--rollouts", "1"]) == 0
+    last = json.loads(Path("run/metrics.jsonl").read_text().splitlines()[-1])
+    assert last["step"] == 4
+    assert last["rollouts.success"] in (0.0, 1.0)
+    assert main(["train", "dp", "--data", str(stack), "--rollouts", "1", "--rollouts-task", "juggle"]) == 2
+    assert "unknown task; found 'juggle'" in capsys.readouterr().err

@@ -18,6 +18,7 @@ from rich.table import Table
 
 from sido.cli.duration import shown_duration
 from sido.cli.progress import progress_bar
+from sido.cli.rollouts import rollouts_of
 from sido.cli.train_options import ConfigOptions, DataOptions
 from sido.errors import SettingError
 
@@ -43,6 +44,9 @@ def train(
     seed: int = 0,
     device: str = "auto",
     logger: tuple[Literal["tensorboard", "wandb"], ...] = (),
+    rollouts: int = 0,
+    rollouts_every: int = 2000,
+    rollouts_task: str = "stack",
     print_config: bool = False,
     reading: Annotated[DataOptions, tyro.conf.OmitArgPrefixes] = DataOptions(),
     changes: Annotated[ConfigOptions, tyro.conf.OmitArgPrefixes] = ConfigOptions(),
@@ -68,6 +72,9 @@ def train(
         seed: The same seed gives the same weights, on a CPU to the last bit.
         device: Where to compute: cpu, cuda, cuda:1; auto is cuda where there is one.
         logger: Who else is told what was measured: tensorboard, wandb.
+        rollouts: Play so many episodes with a still object now and then, and measure the success rate.
+        rollouts_every: In updates.
+        rollouts_task: stack, square, mug, gantry or peachtree.
         print_config: Print the config as JSON, and train nothing.
         reading: How to read the dataset.
         changes: What to change of the preset.
@@ -88,6 +95,7 @@ def train(
         return 0
     folder = resume or out or Path("runs") / f"{config.stem if config else f'{preset}-{obs}-{scale}'}-{seed}"
     place = _device(device)
+    played = rollouts_of(rollouts_task, rollouts, rollouts_every, place)
     with joined_team(place) as team, _stop_asked() as asked, _shown(team.leads) as (told, read):
         common: dict[str, Any] = {
             "device": place,
@@ -96,6 +104,7 @@ def train(
             "reading": read,
             "progress": told,
             "stop": lambda: asked[0],
+            "rollouts": played,
         }
         outcome = go_on(folder, **common) if settings is None else begin(settings, folder, **common)
     if team.leads:

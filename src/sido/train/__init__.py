@@ -10,6 +10,7 @@
 | `loop.py` | the loop; `validation.py`, `optimiser.py`, `schedule.py`, `average.py`: its parts |
 | `run.py` | the folder that a run is kept in; `state.py`: a checkpoint; `metrics.py` |
 | `parallel.py` | processes that train together |
+| `rollouts.py` | playing with the policy while it is trained |
 | `logger.py` | TensorBoard, Weights & Biases |
 """
 
@@ -21,6 +22,7 @@ from sido.train.loop import Standing
 from sido.train.metrics import read_metrics
 from sido.train.parallel import ALONE, Team, joined_team, launched_by_torchrun
 from sido.train.presets import METHODS, RECIPES, Method, Recipe, preset
+from sido.train.rollouts import Rollouts
 from sido.train.run import Run, open_run, policy_folder, read_clock
 from sido.train.train import Outcome, resume, train
 
@@ -40,6 +42,7 @@ __all__ = [
     "Method",
     "Outcome",
     "Recipe",
+    "Rollouts",
     "Run",
     "Standing",
     "Steps",

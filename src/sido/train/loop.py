@@ -21,6 +21,7 @@ from sido.train.data import TrainingData
 from sido.train.logger import Logger
 from sido.train.parallel import Team
 from sido.train.randomness import generator_for
+from sido.train.rollouts import Rollouts
 from sido.train.run import Run
 from sido.train.state import Best, TrainingState
 from sido.train.validation import validation_loss
@@ -58,6 +59,7 @@ class Loop:
     logger: Logger
     progress: TrainingProgress
     stop: StopAsked
+    rollouts: Rollouts | None = None
 
     def __post_init__(self) -> None:
         self._config = self.run.config
@@ -135,6 +137,9 @@ class Loop:
         if self.data.validation is not None and (ended or state.step % config.validate_every == 0):
             self._read_losses()
             measured["validation_loss"] = self._validate()
+        if self.rollouts is not None and self.team.leads and self.rollouts.due(state.step, ended):
+            self._read_losses()
+            measured |= {f"rollouts.{name}": value for name, value in self.rollouts.play(state.average.policy).items()}
         if measured:
             self.progress(self._standing(measured.get("loss")))
         return measured

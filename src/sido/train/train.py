@@ -16,6 +16,7 @@ from sido.train.logger import Logger, Loggers
 from sido.train.loop import Loop, Standing, StopAsked, TrainingProgress
 from sido.train.parallel import ALONE, Team
 from sido.train.randomness import generator_for
+from sido.train.rollouts import Rollouts
 from sido.train.run import Run, create_run, open_run, read_config
 from sido.train.state import Best, TrainingState
 
@@ -54,6 +55,7 @@ def train(
     reading: ReadingProgress | None = None,
     progress: TrainingProgress = unheard,
     stop: StopAsked = lambda: False,
+    rollouts: Rollouts | None = None,
 ) -> Outcome:
     """Train a new policy, into a new folder.
 
@@ -68,12 +70,13 @@ def train(
         reading: Called while demonstrations are read, with how many are done, and of how many.
         progress: Called whenever something was measured.
         stop: Asked after each update; once it says so, the run is saved as it is, and left.
+        rollouts: Plays with the policy now and then.
 
     Raises:
         SidoError: the folder exists; the data do not fit; the loss is no number; the disk is full.
     """
     with _in_hand(team, create_run(folder, config), folder) as run:
-        return _go_on(run, torch.device(device), team, logger, reading, progress, stop)
+        return _go_on(run, torch.device(device), team, logger, reading, progress, stop, rollouts)
 
 
 def resume(
@@ -85,6 +88,7 @@ def resume(
     reading: ReadingProgress | None = None,
     progress: TrainingProgress = unheard,
     stop: StopAsked = lambda: False,
+    rollouts: Rollouts | None = None,
 ) -> Outcome:
     """Go on with the run in a folder, from its last checkpoint; the arguments are those of `train`.
 
@@ -92,7 +96,7 @@ def resume(
         SidoError: it is no run; its data have changed; and as `train`.
     """
     with _in_hand(team, open_run(folder), folder) as run:
-        return _go_on(run, torch.device(device), team, logger, reading, progress, stop)
+        return _go_on(run, torch.device(device), team, logger, reading, progress, stop, rollouts)
 
 
 def new_policy(config: TrainConfig, data: TrainingData) -> Policy:
@@ -110,6 +114,7 @@ def _go_on(
     reading: ReadingProgress | None,
     progress: TrainingProgress,
     stop: StopAsked,
+    rollouts: Rollouts | None,
 ) -> Outcome:
     config = run.config
     team.share(config.parts)  # before anything is read
@@ -128,7 +133,7 @@ def _go_on(
                 run.note_versions(state.step)
         logger = make_logger(run.folder, config, state.step) if team.leads else Loggers()
         try:
-            Loop(run, data, state, steps, device, team, logger, progress, stop).go_on()
+            Loop(run, data, state, steps, device, team, logger, progress, stop, rollouts).go_on()
         finally:
             logger.close()
     return Outcome(run.folder, state.step, steps, state.best)
