@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 RUN = """
 import runpy, sys
-import torchvision_shim
+import lerobot_alone
 runpy.run_path(sys.argv[1], run_name="__main__")
 """
 
@@ -24,7 +24,7 @@ def test_lerobot_s_policy_at_the_controls(tmp_path: Path):
         text=True,
         env=os.environ
         | {
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(Path(__file__).parent)]),
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "benchmarks" / "peers")]),
             "PYTHONWARNINGS": "ignore",
             "HF_HOME": str(tmp_path),
             "HF_HUB_OFFLINE": "1",
