@@ -20,7 +20,7 @@ from sido.jobs import Crew, Here, Processes, RayCluster
 if TYPE_CHECKING:
     from sido.evaluate import Cell, Estimator, Setting, Standing, Summary
 
-__all__ = ["FIRST_SEED", "evaluate"]
+__all__ = ["FIRST_SEED", "crew_of", "evaluate"]
 
 FIRST_SEED = 1_000_000
 """Demonstrations are collected with seeds from 0 on: the policy must not meet the placements that it learnt from."""
@@ -93,9 +93,9 @@ def evaluate(
         speed: In m/s; a still object has none.
         rollouts: Episodes of each cell.
         predictor: hold (where the object is), finite-difference (the paper's, told the speed),
-            finite-difference-measured, kalman, interacting-models, last-turn; each but hold also with +walls, which
-            knows the region's edges; true-future (an oracle); none. By default what the policy's pose channel was made
-            for.
+            finite-difference-measured, kalman, interacting-models, last-turn, or a folder of `sido predictor fit`;
+            each also with +walls, which knows the region's edges; true-future (an oracle); none. By default what the
+            policy's pose channel was made for.
         correction: none; ac, the paper's action compensation; feed-forward, the object's velocity added to commands.
         horizon: chunk, to the end of the chunk (the paper's); contact, or to the grasp if that comes sooner.
         action_horizon: T_a, how many actions of a chunk are executed.
@@ -142,7 +142,7 @@ def evaluate(
             )
         ]
         seeds = range(seed, seed + rollouts)
-        cells = _roll_out(run, source, settings, seeds, _crew(workers, ray), envs, device)
+        cells = _roll_out(run, source, settings, seeds, crew_of(workers, ray), envs, device)
         if cells is None:
             return 130
         lines += [
@@ -193,7 +193,8 @@ def _worlds(motions: tuple[str, ...], speeds: tuple[float, ...]) -> list[tuple[s
     return list(dict.fromkeys(worlds))
 
 
-def _crew(workers: int, ray: str | None) -> Crew:
+def crew_of(workers: int, ray: str | None) -> Crew:
+    """Who plays."""
     if ray is None:
         return Here() if workers == 1 else Processes(workers)
     if workers != 1:

@@ -17,6 +17,8 @@ from sido.cli.play import play
 from sido.cli.policy import policy
 from sido.cli.predictor import predictor
 from sido.cli.probe import probe
+from sido.cli.report import report
+from sido.cli.reproduce import reproduce
 from sido.cli.synthesize import synthesize
 from sido.cli.train import train
 from sido.cli.view import view
@@ -47,6 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
                 "evaluate": evaluate,
                 "predictor": predictor,
                 "probe": probe,
+                "reproduce": reproduce,
+                "report": report,
             },
             prog="sido",
             description=_DESCRIPTION,

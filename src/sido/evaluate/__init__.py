@@ -26,14 +26,13 @@ from sido.evaluate.probe import Response, Share, probe, shares
 from sido.evaluate.rollout import Rollout
 from sido.evaluate.rollouts import Cell, Standing, cell_of, roll_out
 from sido.evaluate.setting import Estimator, Setting
-from sido.evaluate.stage import CORRECTIONS, HORIZONS, PREDICTORS, Stage, usual_predictor
+from sido.evaluate.stage import CORRECTIONS, HORIZONS, Stage, usual_predictor
 from sido.evaluate.summary import Summary, summarise
 from sido.evaluate.tracking import Tracking
 
 __all__ = [
     "CORRECTIONS",
     "HORIZONS",
-    "PREDICTORS",
     "Cell",
     "Estimator",
     "Failure",

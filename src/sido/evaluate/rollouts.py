@@ -139,7 +139,12 @@ def roll_out(
 
 def _decides(setting: Setting, policy: str) -> dict[str, Any]:
     computing = {name: version for name, version in versions(_COMPUTING).items() if name in _COMPUTING}
-    return {"setting": json.loads(setting.to_json()), "policy": policy, "computing": computing}
+    decides = {"setting": json.loads(setting.to_json()), "policy": policy, "computing": computing}
+    learned = Path(setting.predictor.removesuffix("+walls"))
+    if learned.is_dir():
+        files = sorted(file for file in learned.iterdir() if file.is_file())
+        decides["predictor"] = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+    return decides
 
 
 def _begin(cell: Cell) -> None:

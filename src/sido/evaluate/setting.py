@@ -53,7 +53,7 @@ class Setting:
     obstacle: str = "reverse"
     """Of `sido.sim.settings.OBSTACLE_RULES`."""
     predictor: str = "hold"
-    """Of `sido.evaluate.PREDICTORS`; "none" for a policy that is told nothing of the object."""
+    """As `sido.evaluate.stage.predictor_for` understands it; "none" for a policy that is told nothing."""
     correction: str = "none"
     """Of `sido.evaluate.CORRECTIONS`."""
     horizon: str = "chunk"

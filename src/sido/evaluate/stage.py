@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, final
 
 import mujoco
@@ -29,52 +29,14 @@ from sido.evaluate.setting import Setting
 from sido.geometry import rotate
 from sido.motion import motion_named
 from sido.policies import Actor, Policy
-from sido.predict import FiniteDifference, Hold, InteractingModels, Kalman, LastTurn, Predictor, Reflected
+from sido.predict import Predictor, Reflected, predictor_named
 from sido.sim.cameras import FAST, Cameras
 from sido.sim.pose_estimator import PoseEstimator
 from sido.sim.settings import EnvironmentSettings, obstacle_rule
 from sido.sim.tasks import Task, task_named
 from sido.sim.vector_environment import VectorEnvironment
 
-__all__ = ["CORRECTIONS", "HORIZONS", "PREDICTORS", "Stage", "shared_task", "usual_predictor"]
-
-MakePredictor = Callable[[Setting, VectorEnvironment], Predictor | None]
-
-
-def _finite_difference(setting: Setting, _world: VectorEnvironment) -> Predictor:
-    return FiniteDifference(setting.speed_mps if setting.moves else 0.0)
-
-
-def _always(predictor: Predictor | None) -> MakePredictor:
-    return lambda _setting, _world: predictor
-
-
-def _walled(make: MakePredictor) -> MakePredictor:
-    """The same, by one who knows where the region's edges are."""
-
-    def walled(setting: Setting, world: VectorEnvironment) -> Predictor | None:
-        predictor = make(setting, world)
-        return None if predictor is None else Reflected(predictor, world.task.region)
-
-    return walled
-
-
-_CAUSAL: dict[str, MakePredictor] = {
-    "finite-difference": _finite_difference,
-    "finite-difference-measured": _always(FiniteDifference()),
-    "kalman": _always(Kalman()),
-    "interacting-models": _always(InteractingModels()),
-    "last-turn": _always(LastTurn()),
-}
-PREDICTORS: dict[str, MakePredictor] = {
-    "none": _always(None),
-    "hold": _always(Hold()),
-    **_CAUSAL,
-    **{f"{name}+walls": _walled(make) for name, make in _CAUSAL.items()},
-    "true-future": lambda _setting, world: TrueFuture(world),
-}
-"""By the name that `--predictor` takes. "finite-difference" is the paper's: it is told the speed, and finds the
-direction. "+walls" knows the region that reflects the object. "true-future" is no predictor but the answer."""
+__all__ = ["CORRECTIONS", "HORIZONS", "Stage", "predictor_for", "shared_task", "usual_predictor"]
 
 CORRECTIONS: dict[str, Correction | None] = {
     "none": None,
@@ -86,6 +48,7 @@ CORRECTIONS: dict[str, Correction | None] = {
 HORIZONS: dict[str, Horizon] = {"chunk": ChunkHorizon(), "contact": ContactHorizon()}
 """By the name that `--horizon` takes."""
 
+_WALLS = "+walls"
 _USUAL = {"none": "none", "current": "hold", "future": "finite-difference"}
 _OTHERS_PX = (84, 84)
 """The images that a policy of another library gets."""
@@ -95,6 +58,24 @@ _OTHERS_PX = (84, 84)
 def shared_task(name: str) -> Task:
     """A task, built once in this process: its scene takes a second or two, and nothing changes it."""
     return task_named(name)
+
+
+def predictor_for(setting: Setting, world: VectorEnvironment) -> Predictor | None:
+    """What a setting's `predictor` means.
+
+    "none" is none; "true-future" no predictor but the answer; the rest are `sido.predict`'s, each also with "+walls",
+    which knows the region that reflects the object. A predictor that can be told the speed is told it, as the paper's.
+
+    Raises:
+        SettingError: there is none of that name.
+    """
+    name = setting.predictor
+    if name == "none":
+        return None
+    if name == "true-future":
+        return TrueFuture(world)
+    predictor = predictor_named(name.removesuffix(_WALLS), setting.speed_mps if setting.moves else 0.0)
+    return Reflected(predictor, world.task.region) if name.endswith(_WALLS) else predictor
 
 
 def usual_predictor(actor: Actor) -> str:
@@ -127,7 +108,7 @@ class Stage:
             task, envs=envs, settings=_environment_settings(setting, actor), render=self._render
         )
         try:
-            predictor = _named("predictor", PREDICTORS, setting.predictor)(setting, self.world)
+            predictor = predictor_for(setting, self.world)
             self.agent = Agent(
                 actor,
                 predictor,
