@@ -24,7 +24,7 @@ from sido.predict.settings import require_observations, require_positive
 
 __all__ = ["FERNN"]
 
-_BLOCK = 256
+_BLOCK = 500
 """So many objects at once: what a step works on then stays in the processor's cache."""
 
 
@@ -89,25 +89,22 @@ class FERNN:
 
     def states(self, seen: NetworkInputs) -> Float[Array, "width K B"]:
         """`h_k` after the latest pose."""
-        w, rows = self.weights, len(seen.lead)
-        see, keep = w["see.weight"], w["keep.weight"]
-        known = self.hypotheses_mps / SPEED_UNIT_MPS
-        behind = known * (SPEED_UNIT_MPS * TIME_UNIT_S / POSITION_UNIT_M)
-        # What each hypothesis subtracts: this times [1, t_j].
-        subtracted = np.stack([see[:, :2] @ known.T, see[:, 2:4] @ behind.T], axis=-1).reshape(-1, 2)
-        subtracted = -subtracted.astype(see.dtype)
+        w, rows, width = self.weights, len(seen.lead), self.width
+        see = w["see.weight"]
+        known = (self.hypotheses_mps.T / SPEED_UNIT_MPS).astype(see.dtype)
+        behind = SPEED_UNIT_MPS * TIME_UNIT_S / POSITION_UNIT_M
+        # One product for all that differs between hypotheses: of h_k, nu_k and nu_k t_j, one below the other.
+        cell = np.concatenate([w["keep.weight"], -see[:, :2], -behind * see[:, 2:4]], axis=1).astype(see.dtype)
+        z = np.zeros((width + 4, known.shape[1], rows), dtype=see.dtype)
+        z[width : width + 2] = known[:, :, None]
         common = self._common(seen)
-        times = np.ascontiguousarray(seen.times.T)
-        there = np.ascontiguousarray(seen.seen.T) > 0
-        h = np.zeros((self.width, len(known), rows), dtype=see.dtype)
+        times, there = np.ascontiguousarray(seen.times.T), np.ascontiguousarray(seen.seen.T) > 0
         for j in range(self.observations - 1):
-            new = (subtracted @ np.stack([np.ones_like(times[j]), times[j]])).reshape(h.shape)
+            np.multiply(z[width : width + 2], times[j], out=z[width + 2 :])
+            new = (cell @ z.reshape(width + 4, -1)).reshape(width, *z.shape[1:])
             new += common[j][:, None]
-            if j:
-                new += (keep @ h.reshape(self.width, -1)).reshape(h.shape)
-            np.maximum(new, 0.0, out=new)
-            h = new if there[j].all() else np.where(there[j], new, h)
-        return h
+            np.maximum(new, 0.0, out=z[:width], where=True if there[j].all() else there[j])
+        return z[:width]
 
     def _common(self, seen: NetworkInputs) -> Float[Array, "steps width B"]:
         """What the cell is shown that is the same for all hypotheses: in their frames at `nu = 0`."""

@@ -40,7 +40,7 @@ class InteractingModels:
     """How long it goes straight on, on average."""
     turn_s: float = 0.2
     """How long a turn lasts, on average."""
-    observations: int = 20
+    observations: int = 16
     """How many of the newest observations are looked at."""
     planar: bool = True
     """Carry z on as it was seen last; else it is filtered like x and y."""

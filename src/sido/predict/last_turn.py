@@ -47,7 +47,7 @@ class LastTurn:
     """Standard deviation of a velocity of which nothing is known, along each axis."""
     usual_noise_m: float = 0.003
     """Of a pose, where there are too few to measure it."""
-    observations: int = 32
+    observations: int = 28
     """How many of the newest observations are looked at."""
     planar: bool = True
     """Carry z on as it was seen last; else it is treated like x and y."""
