@@ -6,6 +6,8 @@ import dataclasses
 import re
 from pathlib import Path
 
+import pytest
+
 from sido.sim.environment import environment_id
 from sido.sim.pose_estimator import PoseEstimator
 from sido.sim.tasks import TASKS, Stack
@@ -13,7 +15,8 @@ from sido.sim.tasks import TASKS, Stack
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "simulation.md").read_text()
 
 
-def test_snippets_run(capsys):
+def test_snippets_run(capsys, stack: Stack, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(TASKS, "stack", lambda: stack)
     names: dict[str, object] = {}
     found = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
     assert len(found) == 3
@@ -37,8 +40,8 @@ def test_every_setting_of_the_pose_estimator_is_described():
     ]
 
 
-def test_the_cameras_are_there():
+def test_the_cameras_are_there(stack: Stack):
     named = re.findall(r"`(\w+)`", TEXT.split("Every scene has ")[1].split(".")[0])
-    model = Stack().scene.model
+    model = stack.scene.model
     assert len(named) == 6
     assert set(named) <= {model.camera(k).name for k in range(model.ncam)}

@@ -14,8 +14,8 @@ from .episodes import Episode, play
 
 
 @pytest.fixture(scope="module")
-def task() -> Mug:
-    return Mug()
+def task(mug: Mug) -> Mug:
+    return mug
 
 
 @pytest.fixture(scope="module", params=["still", "circle", "y"])

@@ -17,8 +17,8 @@ from .episodes import Episode, play
 
 
 @pytest.fixture(scope="module")
-def task() -> Peachtree:
-    return Peachtree()
+def task(peachtree: Peachtree) -> Peachtree:
+    return peachtree
 
 
 @pytest.fixture(scope="module", params=["still", "peachtree"])

@@ -28,11 +28,6 @@ class Idle:
         return self.goal
 
 
-@pytest.fixture(scope="session")
-def stack() -> Stack:
-    return Stack()
-
-
 @pytest.fixture
 def world(stack: Stack) -> Iterator[VectorEnvironment]:
     with VectorEnvironment(stack, envs=1, settings=EnvironmentSettings(motion=motion_named("circle"))) as made:

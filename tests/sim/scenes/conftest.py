@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from sido.geometry import axis_angle_from_matrix
+from sido.sim.collect.player import shared_task
 from sido.sim.osc import OscSettings
 from sido.sim.scene import Scene
 from sido.sim.scenes import gantry, mug, peachtree
@@ -20,7 +21,7 @@ MODULES = {"mug": mug, "gantry": gantry, "peachtree": peachtree}
 
 @pytest.fixture(scope="session")
 def scenes() -> dict[str, Scene]:
-    return {name: module.build() for name, module in MODULES.items()}
+    return {name: shared_task(name).scene for name in MODULES}
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from sido.sim.robosuite_scene import build_scene
+from sido.sim.collect.player import shared_task
 from sido.sim.scene import Scene
 from sido.sim.scenes import carry, peachtree
 
@@ -42,7 +42,7 @@ def test_it_has_both_cameras(played: tuple[ModuleType, Scene]):
 def test_the_arm_is_that_of_stack(played: tuple[ModuleType, Scene]):
     """The same base, limits and joints, so that one controller and one policy serve all tasks."""
     _, scene = played
-    stack = build_scene("Stack")
+    stack = shared_task("stack").scene
     np.testing.assert_array_equal(scene.arm.torque_limits_nm, stack.arm.torque_limits_nm)
     np.testing.assert_array_equal(scene.arm.base_pose.position, stack.arm.base_pose.position)
     np.testing.assert_array_equal(scene.arm.base_pose.quat_wxyz, stack.arm.base_pose.quat_wxyz)

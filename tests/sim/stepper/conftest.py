@@ -10,16 +10,16 @@ import pytest
 
 from sido.geometry import axis_angle_from_quat
 from sido.sim.osc import OscSettings
-from sido.sim.robosuite_scene import build_scene
 from sido.sim.scene import Scene
 from sido.sim.stepper import Stepper
+from sido.sim.tasks import Stack
 
 MakeStepper = Callable[..., Stepper]
 
 
 @pytest.fixture(scope="session")
-def scene() -> Scene:
-    return build_scene("Stack")
+def scene(stack: Stack) -> Scene:
+    return stack.scene
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""One task, built once."""
+"""Worlds of a task."""
 
 from __future__ import annotations
 
@@ -11,11 +11,6 @@ from sido.sim.tasks import Stack
 from sido.sim.vector_environment import VectorEnvironment
 
 MakeWorld = Callable[..., VectorEnvironment]
-
-
-@pytest.fixture(scope="session")
-def stack() -> Stack:
-    return Stack()
 
 
 @pytest.fixture

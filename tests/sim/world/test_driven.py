@@ -8,6 +8,7 @@ import pytest
 from hands import Reach, holding
 from sido.errors import SettingError
 from sido.motion import MOTIONS, Driven, PassBeside, PlaceOutside, Resampled, Reverse, motion_named
+from sido.sim.collect.player import shared_task
 from sido.sim.tasks import Gantry, Peachtree, Stack
 from sido.sim.vector_environment import VectorEnvironment
 
@@ -119,8 +120,8 @@ def test_speed_zero_is_still(make_world):
     assert not world.step(holding(world)).events.driven.any()
 
 
-def test_a_still_peach_hangs(make_world):
-    world: VectorEnvironment = make_world(task=Peachtree())
+def test_a_still_peach_hangs(make_world, peachtree: Peachtree):
+    world: VectorEnvironment = make_world(task=peachtree)
     world.reset([4])
     before = world.object_position.copy()
     for _ in range(10):
@@ -153,6 +154,6 @@ def test_the_rule_for_the_obstacle_is_kept(make_world, stack: Stack, rule):
 )
 def test_a_motion_that_does_not_fit_is_refused_at_once(make_world, task, motion, complaint: str):
     with pytest.raises(SettingError) as caught:
-        make_world(task=task(), motion=motion)
+        make_world(task=shared_task(task.name), motion=motion)
     assert f"environment of '{task.name}' > " in str(caught.value)
     assert complaint in str(caught.value)

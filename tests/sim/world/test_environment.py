@@ -10,6 +10,7 @@ from gymnasium.utils.env_checker import check_env
 from hands import Reach, holding
 from sido.errors import SettingError, SidoError
 from sido.motion import motion_named
+from sido.sim.collect.player import shared_task
 from sido.sim.environment import Environment, environment_id, register_environments
 from sido.sim.pose_estimator import PoseEstimator
 from sido.sim.settings import EnvironmentSettings
@@ -32,7 +33,9 @@ def test_all_five_are_registered():
 
 
 @pytest.mark.parametrize("name", IDS)
-def test_gymnasium_is_content(name: str):
+def test_gymnasium_is_content(name: str, monkeypatch: pytest.MonkeyPatch):
+    task = shared_task(name[5:-3].lower())
+    monkeypatch.setitem(TASKS, task.name, lambda: task)
     cameras = ("agentview",) if name == "sido/Stack-v0" else ()
     with gymnasium.make(name, motion="y", cameras=cameras, image_size=24) as made:
         assert isinstance(made.unwrapped, Environment)
