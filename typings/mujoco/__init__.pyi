@@ -27,9 +27,13 @@ class mjtWarning(IntEnum):
 class mjtState(IntEnum):
     mjSTATE_FULLPHYSICS = ...
 
+class mjtDisableBit:
+    mjDSBL_SENSOR: int
+
 class MjOption:
     timestep: float
     integrator: int
+    disableflags: int
 
 class _Named:
     id: int
