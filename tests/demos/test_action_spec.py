@@ -80,7 +80,7 @@ def test_nonsense_is_refused(fields: dict, word: str):
 
 @pytest.mark.parametrize("text", ["{", '{"kind": "absolute", "colour": 3}', "{}", '{"rate_hz": 20}'])
 def test_damaged_json_is_refused(text: str):
-    with pytest.raises(DataError, match="action spec"):
+    with pytest.raises(DataError, match="ActionSpec"):
         action_spec(text)
 
 

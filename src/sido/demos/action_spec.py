@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 from jaxtyping import Bool, Float
 
 from sido.arrays import Array
+from sido.demos.json_document import JsonNode, parse_json
 from sido.errors import DataError, SettingError
 
 __all__ = ["ACTION_SPECS", "ActionSpec", "Frame", "Kind", "RotationForm", "action_spec"]
@@ -19,6 +20,7 @@ Kind = Literal["absolute", "relative"]
 Frame = Literal["base", "world", "tool"]
 RotationForm = Literal["axis_angle", "rot6d", "quat_wxyz", "euler_xyz", "none"]
 
+_CHOICES = {"kind": Kind, "rotation": RotationForm, "frame": Frame}
 _ROTATION_SIZE: dict[RotationForm, int] = {"axis_angle": 3, "rot6d": 6, "quat_wxyz": 4, "euler_xyz": 3, "none": 0}
 
 
@@ -42,7 +44,7 @@ class ActionSpec:
     rate_hz: float = 20.0
 
     def __post_init__(self) -> None:
-        for name, choices in (("kind", Kind), ("rotation", RotationForm), ("frame", Frame)):
+        for name, choices in _CHOICES.items():
             allowed = get_args(choices)
             if getattr(self, name) not in allowed:
                 raise SettingError(
@@ -105,19 +107,19 @@ class ActionSpec:
     @classmethod
     def from_json(cls, text: str) -> ActionSpec:
         """Read what `to_json` wrote."""
-        try:
-            fields: Any = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise DataError("the action spec is not JSON", field="ActionSpec", found=str(error)) from error
-        return cls.from_dict(fields)
+        return cls.from_json_node(parse_json(text, place="ActionSpec"))
 
     @classmethod
-    def from_dict(cls, fields: Any) -> ActionSpec:
-        """Build a spec from parsed JSON, refusing unknown names."""
+    def from_json_node(cls, node: JsonNode) -> ActionSpec:
+        """Build a spec from an object of its fields; those that are absent have their defaults, others are refused."""
         names = [field.name for field in dataclasses.fields(cls)]
-        if not isinstance(fields, dict) or not set(fields) <= set(names) or "kind" not in fields:  # pyright: ignore[reportUnknownArgumentType]
-            raise DataError("not an action spec", field="ActionSpec", found=fields, expected=f"an object of {names}")
-        return cls(**fields)  # pyright: ignore[reportUnknownArgumentType]
+        fields: dict[str, Any] = {}
+        for name, value in node.items():
+            if name not in names:
+                raise value.wrong(f"only {', '.join(names)}")
+            fields[name] = value.text() if name in _CHOICES else value.number()
+        node["kind"]
+        return cls(**fields)
 
 
 ACTION_SPECS: dict[str, ActionSpec] = {

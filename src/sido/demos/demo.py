@@ -17,6 +17,7 @@ from sido.errors import DataError
 
 __all__ = ["Demo", "Grasp"]
 
+_LARGEST = 1e9  # in metres, radians, or a gripper's unit: what lies beyond is a broken file, and its square overflows
 _RANGE_TOLERANCE = 1e-4  # commands stored as float32, or interpolated, overshoot their range by a hair
 
 
@@ -102,13 +103,13 @@ class Demo:
         self._check_shapes()
         for name in ("actions", "eef_position", "eef_quat_wxyz", "gripper", "object_position"):
             array: Array | None = getattr(self, name)
-            if array is not None and not np.isfinite(array).all():
-                step = int(np.argwhere(~np.isfinite(array))[0, 0])
+            if array is not None and not (np.abs(array) < _LARGEST).all():
+                step = int(np.argwhere(~(np.abs(array) < _LARGEST))[0, 0])
                 raise DataError(
                     "not a finite number",
                     field=name,
                     found=f"{array[step].tolist()} at step {step}",
-                    expected="finite numbers",
+                    expected=f"finite numbers, under {_LARGEST:g}",
                     fix="delete the demonstration, or record it again",
                 )
         self._check_action_range()

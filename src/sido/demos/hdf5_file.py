@@ -16,8 +16,8 @@ from sido.errors import DataError
 
 __all__ = ["Hdf5File", "hdf5_errors"]
 
-_BROKEN = (OSError, RuntimeError, KeyError, ValueError, TypeError)
-"""What h5py raises on damaged files, by where the damage is."""
+_BROKEN = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, MemoryError)
+"""What h5py raises on damaged files, by where the damage is (sizes beyond all memory included)."""
 
 
 @contextmanager

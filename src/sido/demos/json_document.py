@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
 from sido.errors import DataError
 
-__all__ = ["JsonNode", "parse_json"]
+__all__ = ["JsonNode", "mended_by", "parse_json"]
 
 _SHOWN = 80  # characters of what was found
 
@@ -30,6 +31,16 @@ def parse_json(text: str | bytes, *, place: str = "") -> JsonNode:
         return JsonNode(json.loads(decoded), place)
     except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of 5,000 digits; nested too deeply
         raise DataError("not JSON", field=place or None, found=str(error)) from error
+
+
+@contextmanager
+def mended_by(fix: str) -> Generator[None]:
+    """Add what a person can do to the errors of documents that are read in the block."""
+    try:
+        yield
+    except DataError as error:
+        error.fix = error.fix or fix
+        raise
 
 
 @dataclass(frozen=True)

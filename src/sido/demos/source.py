@@ -7,10 +7,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from sido.demos.action_spec import ActionSpec
 from sido.demos.demo import Demo, Grasp
+from sido.demos.json_document import JsonNode, mended_by, parse_json
 from sido.errors import DataError
 from sido.geometry import Pose
 
@@ -22,11 +23,14 @@ __all__ = [
     "Environment",
     "Hints",
     "grasp_from_json",
+    "grasp_from_node",
     "grasp_to_json",
 ]
 
 FROM_GRASP = "grasp"
 """The object key that asks for the end-effector position at the grasp."""
+
+_OWN = "sido's own description of the dataset"
 
 
 @dataclass(frozen=True)
@@ -96,23 +100,35 @@ class DatasetInfo:
     @classmethod
     def from_json(cls, text: str, *, format: str, cameras: tuple[str, ...]) -> DatasetInfo:
         """Read what `to_json` wrote; `format` and `cameras` are the reader's own finding."""
-        try:
-            document: Any = json.loads(text)
-            if document["sido_dataset"] != 1:
-                raise DataError("written by another version of sido", found=document["sido_dataset"], expected=1)
-            pose, environment = document["world_from_base"], document["environment"]
-            return cls(
-                format=format,
-                action_spec=ActionSpec.from_dict(document["action_spec"]),
-                cameras=cameras,
-                environment=None if environment is None else Environment(**environment),
-                world_from_base=None if pose is None else Pose(pose["position"], pose["quat_wxyz"]),
-                object_position_source=document["object_position_source"],
-                filter_keys={key: tuple(names) for key, names in document["filter_keys"].items()},
-                provenance=document.get("provenance", ""),
-            )
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
-            raise DataError("sido's own description of the dataset is damaged", found=repr(error)) from error
+        with mended_by("convert the dataset again"):
+            return cls._from_node(parse_json(text, place=_OWN), format, cameras)
+
+    @classmethod
+    def _from_node(cls, document: JsonNode, format: str, cameras: tuple[str, ...]) -> DatasetInfo:
+        version = document["sido_dataset"].whole()
+        if version != 1:
+            raise DataError("written by another version of sido", field=_OWN, found=version, expected=1)
+        pose, environment = document.get("world_from_base"), document.get("environment")
+        source, provenance = document.get("object_position_source"), document.get("provenance")
+        return cls(
+            format=format,
+            action_spec=ActionSpec.from_json_node(document["action_spec"]),
+            cameras=cameras,
+            environment=None
+            if environment is None
+            else Environment(*(environment[name].text() for name in ("name", "version", "json"))),
+            world_from_base=None if pose is None else _pose(pose),
+            object_position_source=None if source is None else source.text(),
+            filter_keys={key: names.texts() for key, names in document["filter_keys"].items()},
+            provenance="" if provenance is None else provenance.text(),
+        )
+
+
+def _pose(node: JsonNode) -> Pose:
+    parts = {name: [entry.number() for entry in node[name].each()] for name in ("position", "quat_wxyz")}
+    if [len(numbers) for numbers in parts.values()] != [3, 4] or not any(parts["quat_wxyz"]):
+        raise node.wrong("3 numbers and a quaternion of 4")
+    return Pose(**parts)
 
 
 @runtime_checkable
@@ -161,7 +177,11 @@ def grasp_to_json(grasp: Grasp) -> str:
 
 def grasp_from_json(text: str) -> Grasp:
     """Read what `grasp_to_json` wrote."""
-    try:
-        return Grasp(**json.loads(text))
-    except (json.JSONDecodeError, TypeError) as error:
-        raise DataError("the grasp annotation is damaged", field="grasp", found=text[:80]) from error
+    with mended_by("delete the annotation, for the grasp to be looked for again"):
+        return grasp_from_node(parse_json(text, place="grasp"))
+
+
+def grasp_from_node(node: JsonNode) -> Grasp:
+    """The same from within a larger document."""
+    with mended_by("delete the annotation, for the grasp to be looked for again"):
+        return Grasp(node["index"].whole(), node["source"].text(), node["window_start"].whole())

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from sido.demos import ActionSpec, Hints
 from sido.demos.lerobot import LeRobotSource
 from sido.errors import DataError
 
@@ -68,8 +69,11 @@ def test_the_copy_itself_is_sound(copy: Path):
         ),
         ({"codebase_version": ...}, "codebase_version: an entry is missing"),
         ({"features": ...}, "features: an entry is missing"),
-        ({"features": [1]}, "the description of the dataset is damaged"),
-        ({"fps": "fast"}, "the description of the dataset is damaged.*fast"),
+        ({"features": [1]}, r"features: not what is expected here; found \[1\]; expected an object"),
+        (
+            {"fps": "fast"},
+            "fps: not what is expected here; found 'fast'; expected a finite number; .*download",
+        ),
         ({"data_path": "data/{nonsense}"}, "template of a path is damaged.*nonsense"),
         ({"total_frames": 190}, "total_frames: .*found 190, where the list of episodes has 189"),
         ({"total_episodes": 4}, "total_episodes: .*found 4, where the list of episodes has 3"),
@@ -141,8 +145,12 @@ def test_vectors_of_another_size(copy: Path):
     edit_info(copy, features=json.loads((copy / "meta/info.json").read_text())["features"] | {
         "action": {"dtype": "float32", "shape": [8], "names": None}
     })  # fmt: skip
+    with pytest.raises(DataError, match=r"action: the dataset's columns are not .* found float32\[8\]; expected 7 num"):
+        LeRobotSource(copy)
+    (copy / "meta/sido.json").unlink()
+    source = LeRobotSource(copy, Hints(action_spec=ActionSpec("absolute", rotation="quat_wxyz")))
     with pytest.raises(DataError, match=r"action: wrong size; found 420 numbers in 60 rows; expected \[8\] a row"):
-        LeRobotSource(copy).read(0)
+        source.read(0)
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_statistics_beyond_one_are_noticed(tmp_path: Path):
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
-        ("meta/episodes.jsonl", '{"episode_index": 0}\n', "episodes.jsonl: the list of episodes is damaged"),
+        ("meta/episodes.jsonl", '{"episode_index": 0}\n', "episodes.jsonl > line 1 > length: the list of episodes is"),
         ("meta/episodes.jsonl", "{oops\n", "episodes.jsonl > line 1: not JSON"),
         ("meta/episodes_stats.jsonl", '{"stats": {"action": {"max": 1}}}\n', "the statistics are damaged"),
     ],

@@ -13,8 +13,9 @@ import numpy as np
 
 from sido.arrays import Array
 from sido.demos.demo import Demo, Grasp
+from sido.demos.json_document import JsonNode
 from sido.demos.lerobot.layout import read_json, read_jsonl
-from sido.demos.source import DatasetInfo, grasp_from_json, grasp_to_json
+from sido.demos.source import DatasetInfo, grasp_from_node, grasp_to_json
 from sido.errors import DataError
 
 __all__ = ["Column", "DatasetNotes", "EpisodeNotes", "read_notes", "write_notes"]
@@ -97,21 +98,22 @@ def read_notes(root: Path, lengths: Sequence[int]) -> DatasetNotes | None:
     path = root / _DATASET_PATH
     if not path.is_file():
         return None
-    document = read_json(path)
     try:
+        document = read_json(path)
         notes = DatasetNotes(
-            info=json.dumps(document["dataset"]),
-            cameras=dict(document["cameras"]),
-            recorded={
-                feature: Column(fields["key"], tuple(fields["shape"]), fields["dtype"])
-                for feature, fields in document["recorded"].items()
-            },
-            signals=dict(document["subtask_signals"]),
-            fingers=int(document["fingers"]),
-            episodes=tuple(_episode(line) for line in read_jsonl(root / _EPISODES_PATH)),
+            info=json.dumps(document["dataset"].value),
+            cameras={feature: camera.text() for feature, camera in document["cameras"].items()},
+            recorded={feature: _column(column) for feature, column in document["recorded"].items()},
+            signals={feature: subtask.text() for feature, subtask in document["subtask_signals"].items()},
+            fingers=document["fingers"].whole(at_least=0),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataError("sido's notes on the dataset are damaged", file=path, found=repr(error), fix=_FORGET) from error
+    except DataError as error:
+        raise _damaged(error, path) from error
+    path = root / _EPISODES_PATH
+    try:
+        notes = dataclasses.replace(notes, episodes=tuple(_episode(line) for line in read_jsonl(path)))
+    except DataError as error:
+        raise _damaged(error, path) from error
     if [episode.length for episode in notes.episodes] != list(lengths):
         raise DataError(
             "the dataset was edited after sido wrote it",
@@ -123,6 +125,33 @@ def read_notes(root: Path, lengths: Sequence[int]) -> DatasetNotes | None:
     return notes
 
 
-def _episode(line: Any) -> EpisodeNotes:
-    grasp = None if line["grasp"] is None else grasp_from_json(json.dumps(line["grasp"]))
-    return EpisodeNotes(str(line["name"]), int(line["length"]), grasp, dict(line["metadata"]))
+def _column(node: JsonNode) -> Column:
+    shape, dtype = (size.whole(at_least=0) for size in node["shape"].each()), node["dtype"].text()
+    try:
+        kind = np.dtype(dtype).kind
+    except (TypeError, ValueError, SyntaxError):
+        kind = ""
+    if kind not in ("b", "i", "u", "f"):
+        raise node["dtype"].wrong("a type of numbers")
+    return Column(node["key"].text(), tuple(shape), dtype)
+
+
+def _episode(line: JsonNode) -> EpisodeNotes:
+    grasp = line.get("grasp")
+    return EpisodeNotes(
+        line["name"].text(),
+        line["length"].whole(at_least=0),
+        None if grasp is None else grasp_from_node(grasp),
+        {key: text.text() for key, text in line["metadata"].items()},
+    )
+
+
+def _damaged(error: DataError, path: Path) -> DataError:
+    return DataError(
+        "sido's notes on the dataset are damaged",
+        file=path,
+        field=error.field,
+        found=error.found,
+        expected=error.expected,
+        fix=_FORGET,
+    )

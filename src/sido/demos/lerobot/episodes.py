@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from sido.arrays import Array
+from sido.demos.json_document import JsonNode
 from sido.demos.lerobot.layout import INFO_PATH, STATS_PATH, DatasetLayout, read_json, read_jsonl
 from sido.demos.lerobot.parquet import ParquetRows
 from sido.errors import DataError
@@ -68,19 +68,24 @@ def action_extremes(layout: DatasetLayout, key: str) -> tuple[Array, Array] | No
     """Lowest and highest value of every entry of a feature, from the dataset's statistics; None where it has none."""
     whole, by_episode = layout.root / STATS_PATH, layout.root / "meta/episodes_stats.jsonl"
     if whole.is_file():
-        stats = [read_json(whole)]
+        file, stats = whole, [read_json(whole)]
     elif by_episode.is_file():
-        stats = [line.get("stats", {}) for line in read_jsonl(by_episode)]
+        file = by_episode
+        stats = [part for line in read_jsonl(by_episode) if (part := line.get("stats")) is not None]
     else:
         return None
     try:
-        ranges = [(entry[key]["min"], entry[key]["max"]) for entry in stats if key in entry]
+        ranges = [(_row(entry["min"]), _row(entry["max"])) for part in stats if (entry := part.get(key)) is not None]
         if not ranges:
             return None
-        low, high = (np.array(side, dtype=np.float64) for side in zip(*ranges, strict=True))
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError("the statistics are damaged", file=whole, field=key, found=repr(error)) from error
+        low, high = (np.array(side) for side in zip(*ranges, strict=True))
+    except (DataError, ValueError) as error:  # ValueError: rows of different lengths
+        raise DataError("the statistics are damaged", file=file, field=key, found=str(error)) from error
     return low.min(axis=0), high.max(axis=0)
+
+
+def _row(node: JsonNode) -> list[float]:
+    return [entry.number() for entry in node.each()]
 
 
 def _files(episode: Episode) -> list[Path]:
@@ -96,50 +101,72 @@ def _episodes_v30(layout: DatasetLayout, video_keys: list[str]) -> tuple[Episode
     columns += [
         f"videos/{key}/{name}" for key in video_keys for name in ("chunk_index", "file_index", "from_timestamp")
     ]
-    rows: list[dict[str, Any]] = []
-    for path in paths:
-        rows += ParquetRows(path).table(columns).to_pylist()
-    return tuple(
-        Episode(
-            index=row["episode_index"],
-            length=row["length"],
-            tasks=tuple(row["tasks"] or ()),
-            data=layout.data_file(chunk_index=row["data/chunk_index"], file_index=row["data/file_index"]),
-            videos={
-                key: VideoSegment(
-                    layout.video_file(
-                        key,
-                        chunk_index=int(row[f"videos/{key}/chunk_index"]),
-                        file_index=int(row[f"videos/{key}/file_index"]),
-                    ),
-                    float(row[f"videos/{key}/from_timestamp"]),
-                )
-                for key in video_keys
-            },
-        )
-        for row in sorted(rows, key=lambda row: row["episode_index"])
+    nodes = [
+        (path, JsonNode(row, f"row {number}"))
+        for path in paths
+        for number, row in enumerate(ParquetRows(path).table(columns).to_pylist())
+    ]
+    return _in_order(_told(path, lambda node: _episode_v30(layout, video_keys, node), node) for path, node in nodes)
+
+
+def _episode_v30(layout: DatasetLayout, video_keys: list[str], row: JsonNode) -> Episode:
+    return Episode(
+        index=row["episode_index"].whole(at_least=0),
+        length=row["length"].whole(at_least=0),
+        tasks=_tasks(row),
+        data=layout.data_file(**_numbers_v30(row, "data")),
+        videos={
+            key: VideoSegment(
+                layout.video_file(key, **_numbers_v30(row, f"videos/{key}")),
+                row[f"videos/{key}/from_timestamp"].number(),
+            )
+            for key in video_keys
+        },
     )
+
+
+def _numbers_v30(row: JsonNode, prefix: str) -> dict[str, int]:
+    return {name: int(row[f"{prefix}/{name}"].number()) for name in ("chunk_index", "file_index")}
 
 
 def _episodes_v21(layout: DatasetLayout, video_keys: list[str]) -> tuple[Episode, ...]:
     path = layout.root / "meta" / "episodes.jsonl"
+    lines = read_jsonl(path)
+    return _in_order(_told(path, lambda node: _episode_v21(layout, video_keys, node), line) for line in lines)
+
+
+def _episode_v21(layout: DatasetLayout, video_keys: list[str], line: JsonNode) -> Episode:
+    index = line["episode_index"].whole(at_least=0)
+    numbers = {"episode_chunk": index // layout.chunk_size, "episode_index": index}
+    return Episode(
+        index=index,
+        length=line["length"].whole(at_least=0),
+        tasks=_tasks(line),
+        data=layout.data_file(**numbers),
+        videos={key: VideoSegment(layout.video_file(key, **numbers), 0.0) for key in video_keys},
+    )
+
+
+def _tasks(node: JsonNode) -> tuple[str, ...]:
+    tasks = node.get("tasks")
+    return () if tasks is None else tasks.texts()
+
+
+def _told(path: Path, read: Callable[[JsonNode], Episode], node: JsonNode) -> Episode:
     try:
-        return tuple(
-            Episode(
-                index=line["episode_index"],
-                length=line["length"],
-                tasks=tuple(line["tasks"]),
-                data=layout.data_file(**_numbers_v21(layout, line["episode_index"])),
-                videos={
-                    key: VideoSegment(layout.video_file(key, **_numbers_v21(layout, line["episode_index"])), 0.0)
-                    for key in video_keys
-                },
-            )
-            for line in sorted(read_jsonl(path), key=lambda line: line["episode_index"])
-        )
-    except (KeyError, TypeError) as error:
-        raise DataError("the list of episodes is damaged", file=path, found=repr(error), fix=_REDOWNLOAD) from error
+        return read(node)
+    except DataError as error:
+        if error.file is not None:  # a path, which is about info.json
+            raise
+        raise DataError(
+            "the list of episodes is damaged",
+            file=path,
+            field=error.field,
+            found=error.found,
+            expected=error.expected,
+            fix=_REDOWNLOAD,
+        ) from error
 
 
-def _numbers_v21(layout: DatasetLayout, episode: int) -> dict[str, int]:
-    return {"episode_chunk": episode // layout.chunk_size, "episode_index": episode}
+def _in_order(episodes: Iterable[Episode]) -> tuple[Episode, ...]:
+    return tuple(sorted(episodes, key=lambda episode: episode.index))

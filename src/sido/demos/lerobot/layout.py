@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
+from sido.demos.json_document import JsonNode, mended_by, parse_json
 from sido.errors import DataError
 
 __all__ = [
@@ -48,6 +47,7 @@ BOOKKEEPING = {
 }
 """The columns that every dataset has beside its features, and their types."""
 
+_REDOWNLOAD = "download or copy the dataset again"
 _CONVERTER = (
     "convert it with lerobot itself: python -m lerobot.datasets.v30.convert_dataset_v21_to_v30 "
     "(datasets older than v2.1: first with lerobot's convert_dataset_v20_to_v21)"
@@ -108,33 +108,35 @@ class DatasetLayout:
                 found=f"no {INFO_PATH}",
                 fix="name the folder that holds meta/ and data/",
             )
-        document = read_json(path)
         try:
-            version = str(document["codebase_version"])
-            if not version.startswith(("v3.", "v2.1")):
-                raise DataError(
-                    "this version of LeRobot's format is not read",
-                    file=path,
-                    field="codebase_version",
-                    found=version,
-                    expected="v3.0 or v2.1",
-                    fix=_CONVERTER,
-                )
-            return cls(
-                root=root,
-                version=version,
-                rate_hz=float(document["fps"]),
-                features={key: _feature(fields) for key, fields in document["features"].items()},
-                total_episodes=int(document["total_episodes"]),
-                total_frames=int(document["total_frames"]),
-                data_path=document["data_path"],
-                video_path=document.get("video_path"),
-                chunk_size=int(document.get("chunks_size", 1000)),
+            with mended_by(_REDOWNLOAD):
+                return cls._of(root, read_json(path))
+        except DataError as error:
+            raise error.at(file=path) from error.__cause__
+
+    @classmethod
+    def _of(cls, root: Path, document: JsonNode) -> DatasetLayout:
+        version = document["codebase_version"].text()
+        if not version.startswith(("v3.", "v2.1")):
+            raise DataError(
+                "this version of LeRobot's format is not read",
+                field="codebase_version",
+                found=version,
+                expected="v3.0 or v2.1",
+                fix=_CONVERTER,
             )
-        except KeyError as error:
-            raise DataError("an entry is missing", file=path, field=str(error.args[0])) from error
-        except (TypeError, ValueError, AttributeError) as error:
-            raise DataError("the description of the dataset is damaged", file=path, found=str(error)) from error
+        video_path, chunk_size = document.get("video_path"), document.get("chunks_size")
+        return cls(
+            root=root,
+            version=version,
+            rate_hz=document["fps"].number(above=0.0),
+            features={key: _feature(fields) for key, fields in document["features"].items()},
+            total_episodes=document["total_episodes"].whole(at_least=0),
+            total_frames=document["total_frames"].whole(at_least=0),
+            data_path=document["data_path"].text(),
+            video_path=None if video_path is None else video_path.text(),
+            chunk_size=1000 if chunk_size is None else chunk_size.whole(at_least=1),
+        )
 
     def data_file(self, **numbers: int) -> Path:
         """The parquet file of some episode, by the numbers that this version's template asks for."""
@@ -149,43 +151,46 @@ class DatasetLayout:
 
 def _filled(template: str, root: Path, values: Mapping[str, object]) -> str:
     try:
-        return template.format(**values)
-    except (KeyError, IndexError, ValueError) as error:
+        filled = template.format(**values)
+    except (KeyError, IndexError, ValueError, AttributeError, TypeError, MemoryError) as error:
         raise DataError(
             "the template of a path is damaged", file=root / INFO_PATH, found=template, expected=f"{list(values)} in it"
         ) from error
+    if "\0" in filled or not (root / filled).resolve().is_relative_to(root.resolve()):
+        raise DataError("a path leads out of the dataset", file=root / INFO_PATH, found=repr(filled))
+    return filled
 
 
-def _feature(fields: Any) -> Feature:
-    details: dict[str, Any] = {**(fields.get("info") or {}), **(fields.get("video_info") or {})}
+def _feature(fields: JsonNode) -> Feature:
+    details = [(fields.get("info"), "video.is_depth_map"), (fields.get("video_info"), "video.is_depth_map")]
+    flags = [node.get(name) for node, long_name in details if node is not None for name in ("is_depth_map", long_name)]
+    names = fields.get("names")
     return Feature(
-        dtype=fields["dtype"],
-        shape=tuple(int(size) for size in fields["shape"]),
-        names=_flat_names(fields.get("names")),
-        is_depth=bool(details.get("is_depth_map", details.get("video.is_depth_map", False))),
+        dtype=fields["dtype"].text(),
+        shape=tuple(size.whole(at_least=0) for size in fields["shape"].each()),
+        names=() if names is None else _flat_names(names),
+        is_depth=any(flag.flag() for flag in flags if flag is not None),
     )
 
 
-def _flat_names(names: Any) -> tuple[str, ...]:
+def _flat_names(names: JsonNode) -> tuple[str, ...]:
     """`["x", "y"]`, `{"motors": ["x", "y"]}` and `{"x": 0, "y": 1}` all occur."""
-    if isinstance(names, dict):
-        mapping = cast("dict[str, Any]", names)
-        if all(isinstance(value, int) for value in mapping.values()):
-            return tuple(sorted(mapping, key=lambda name: mapping[name]))
-        return tuple(name for value in mapping.values() for name in _flat_names(value))
-    if isinstance(names, list):
-        return tuple(str(name) for name in cast("list[Any]", names))
-    return ()
+    if isinstance(names.value, dict):
+        entries = dict(names.items())
+        if all(isinstance(entry.value, int) for entry in entries.values()):
+            return tuple(sorted(entries, key=lambda name: entries[name].whole()))
+        return tuple(name for entry in entries.values() for name in _flat_names(entry))
+    return tuple(str(entry.value) for entry in names.each())
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path) -> JsonNode:
     """A JSON document of the dataset."""
     return _parse(_text(path), path, "the whole file")
 
 
-def read_jsonl(path: Path) -> list[Any]:
+def read_jsonl(path: Path) -> list[JsonNode]:
     """A JSON document a line."""
-    lines = _text(path).splitlines()
+    lines = _text(path).split("\n")  # not `splitlines`: text may hold other separators, which JSON need not escape
     return [_parse(line, path, f"line {number}") for number, line in enumerate(lines, start=1) if line.strip()]
 
 
@@ -193,15 +198,12 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(
-            "cannot be read", file=path, found=str(error), fix="download or copy the dataset again"
-        ) from error
+        raise DataError("cannot be read", file=path, found=str(error), fix=_REDOWNLOAD) from error
 
 
-def _parse(text: str, path: Path, place: str) -> Any:
+def _parse(text: str, path: Path, place: str) -> JsonNode:
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise DataError(
-            "not JSON", file=path, field=place, found=str(error), fix="download or copy the dataset again"
-        ) from error
+        with mended_by(_REDOWNLOAD):
+            return JsonNode(parse_json(text, place=place).value, "" if place == "the whole file" else place)
+    except DataError as error:
+        raise error.at(file=path) from error.__cause__

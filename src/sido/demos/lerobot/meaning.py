@@ -35,6 +35,8 @@ class Meaning:
     def of(cls, layout: DatasetLayout, notes: DatasetNotes | None, hints: Hints) -> Meaning:
         cameras = _chosen_cameras(layout, notes, hints)
         file = layout.root / INFO_PATH
+        if notes:
+            _require_noted(layout, notes, file)
         state = _noted_state(notes) if notes else state_layout(_number_features(layout).get(STATE), file=file)
         object_feature = _feature_of_object(layout, notes, hints)
         spec, doubts = _action_spec(layout, notes, hints)
@@ -93,6 +95,25 @@ def _restored(array: Array | None, column: Column, length: int) -> Array:
 def _noted_state(notes: DatasetNotes) -> StateLayout:
     fingers = tuple(range(7, 7 + notes.fingers))
     return StateLayout(position=(0, 1, 2), rotation_form="quat_xyzw", rotation=(3, 4, 5, 6), gripper=fingers)
+
+
+def _require_noted(layout: DatasetLayout, notes: DatasetNotes, file: object) -> None:
+    """Raise unless the dataset has every column that sido's notes speak of, in the size that they say."""
+    sizes = {STATE: 7 + notes.fingers, ACTION: notes.dataset_info(format="", cameras=()).action_spec.dim}
+    sizes |= dict.fromkeys(notes.signals, 1)
+    sizes |= {feature: column.size for feature, column in notes.recorded.items() if column.size}
+    features = _number_features(layout)
+    for key, size in sizes.items():
+        found = features.get(key)
+        if found is None or math.prod(found.shape) != size:
+            raise DataError(
+                "the dataset's columns are not those that sido wrote",
+                file=file,
+                field=f"features > {key}",
+                found="nothing of numbers" if found is None else f"{found.dtype}{list(found.shape)}",
+                expected=f"{size} numbers a step",
+                fix="delete meta/sido.json to read the dataset by LeRobot's conventions, or convert it again",
+            )
 
 
 def _action_spec(layout: DatasetLayout, notes: DatasetNotes | None, hints: Hints) -> tuple[ActionSpec, tuple[str, ...]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +19,9 @@ import numpy as np
 
 from sido.arrays import Array
 from sido.demos.demo import Demo, Grasp
+from sido.demos.json_document import JsonNode, parse_json
 from sido.demos.replay_buffer.store import DISK_COMPRESSOR, read_rows
-from sido.demos.source import DatasetInfo
+from sido.demos.source import DatasetInfo, grasp_from_node
 from sido.errors import DataError
 
 __all__ = ["Annotations", "AnnotationsWriter", "EpisodeNote"]
@@ -52,14 +54,31 @@ class EpisodeNote:
         return cls(len(demo), demo.task, demo.grasp, dict(demo.metadata), signals, recorded, empty)
 
     @classmethod
-    def from_json(cls, document: dict[str, Any]) -> EpisodeNote:
+    def from_node(cls, node: JsonNode) -> EpisodeNote:
         """Read what `dataclasses.asdict` and JSON made of a note."""
-        grasp, empty = document.pop("grasp"), document.pop("empty")
+        grasp = node.get("grasp")
+        maps = {
+            name: {key: text.text() for key, text in node[name].items()} for name in ("metadata", "signals", "recorded")
+        }
         return cls(
-            grasp=None if grasp is None else Grasp(**grasp),
-            empty={path: (str(dtype), list(shape)) for path, (dtype, shape) in empty.items()},
-            **document,
+            node["length"].whole(at_least=0),
+            node["task"].text(),
+            None if grasp is None else grasp_from_node(grasp),
+            **maps,
+            empty={path: _empty(kind) for path, kind in node["empty"].items()},
         )
+
+
+def _empty(node: JsonNode) -> tuple[str, list[int]]:
+    """Type and shape of a step that has no numbers."""
+    parts = node.each()
+    shape = [size.whole(at_least=0) for size in parts[1].each()] if len(parts) == 2 else [1]
+    if math.prod(shape) != 0:
+        raise node.wrong("a type, and a shape without numbers")
+    try:
+        return np.dtype(parts[0].text()).str, shape
+    except (TypeError, ValueError, SyntaxError):
+        raise parts[0].wrong("a type of numpy's") from None
 
 
 class Annotations:
@@ -68,15 +87,15 @@ class Annotations:
     def __init__(self, meta: Mapping[str, Any], path: Path) -> None:
         self._path, self._bytes = path, meta[_BYTES]
         self._ends = read_rows(meta[_ENDS], 0, meta[_ENDS].shape[0], file=path, field=f"meta/{_ENDS}")
-        whole = self._document(len(self._ends) - 1)
         try:
-            if whole["sido_replay_buffer"] != _VERSION:
-                raise self._damaged(f"version {whole['sido_replay_buffer']}", f"version {_VERSION}")
-            self.info_json: str = json.dumps(whole["info"])
-            self.names: tuple[str, ...] = tuple(whole["names"])
-            self.cameras: dict[str, str] = dict(whole["cameras"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise self._damaged(repr(error)) from error
+            whole = self._document(len(self._ends) - 1)
+            if (version := whole["sido_replay_buffer"]).whole() != _VERSION:
+                raise version.wrong(f"{_VERSION}")
+            self.info_json: str = json.dumps(whole["info"].value)
+            self.names: tuple[str, ...] = whole["names"].texts()
+            self.cameras: dict[str, str] = {camera: key.text() for camera, key in whole["cameras"].items()}
+        except DataError as error:
+            raise self._damaged(str(error)) from error
 
     @classmethod
     def open(cls, meta: Mapping[str, Any], path: Path) -> Annotations | None:
@@ -91,22 +110,21 @@ class Annotations:
     def episode(self, index: int, length: int) -> EpisodeNote:
         """What is said of an episode of this length."""
         try:
-            note = EpisodeNote.from_json(self._document(index))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise self._damaged(repr(error)) from error
+            note = EpisodeNote.from_node(self._document(index))
+        except DataError as error:
+            raise self._damaged(str(error)) from error
         if note.length != length:
             raise self._damaged(f"{note.length} steps", f"{length}, as many as the episode has")
         return note
 
-    def _document(self, index: int) -> Any:
+    def _document(self, index: int) -> JsonNode:
         if not 0 <= index < len(self._ends):
-            raise self._damaged("no documents")
+            raise DataError("no documents")
         start = int(self._ends[index - 1]) if index else 0
-        text = read_rows(self._bytes, start, int(self._ends[index]), file=self._path, field=f"meta/{_BYTES}").tobytes()
-        try:
-            return json.loads(text)
-        except ValueError as error:
-            raise self._damaged(str(error)) from error
+        stop = int(self._ends[index])
+        if not 0 <= start < stop <= self._bytes.shape[0]:
+            raise DataError("a document ends before it begins, or where there is none", found=f"{start} to {stop}")
+        return parse_json(read_rows(self._bytes, start, stop, file=self._path, field=f"meta/{_BYTES}").tobytes())
 
     def _damaged(self, found: str, expected: str | None = None) -> DataError:
         return DataError(

@@ -40,13 +40,16 @@ def open_store(path: Path) -> LocalStore | ZipStore:
         raise DataError("no such file or folder", file=path, fix="check the path")
     if not is_zip(path):
         return LocalStore(path, read_only=True)
-    if not zipfile.is_zipfile(path):
+    try:
+        with zipfile.ZipFile(path) as archive:  # reads its table of contents
+            archive.infolist()
+    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError, EOFError) as error:
         raise DataError(
             "not a zip file, or cut short",
             file=path,
-            found=f"{path.stat().st_size} bytes",
+            found=f"{path.stat().st_size} bytes ({error})",
             fix="copy or download it again",
-        )
+        ) from error
     return ZipStore(path, mode="r")
 
 

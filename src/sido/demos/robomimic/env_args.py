@@ -6,9 +6,10 @@ import dataclasses
 import json
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from sido.demos.action_spec import ActionSpec, Frame
+from sido.demos.json_document import JsonNode, mended_by, parse_json
 from sido.demos.source import DatasetInfo, Environment
 from sido.errors import DataError
 
@@ -17,6 +18,7 @@ __all__ = ["EnvArgs", "env_args_of", "is_release_1_5", "parse_env_args"]
 _ARMS = ("right", "arm", "single")  # names that robosuite 1.5 gives the only arm of a robot
 _ROBOSUITE, _GYM = 1, 2  # robomimic's EnvType
 _DEFAULT_RATE_HZ = 20.0
+_PLACE = "data.attrs[env_args]"
 
 
 @dataclass(frozen=True)
@@ -37,20 +39,14 @@ def parse_env_args(text: str | None) -> EnvArgs:
     """Understand the JSON in `data.attrs["env_args"]`; robosuite up to 1.4 and from 1.5 on."""
     if not text:
         return EnvArgs(None, "", None, _unknown("the file does not say what its actions mean", found="no env_args"))
-    try:
-        document: Any = json.loads(text)
-        name = str(document["env_name"])
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
-        raise DataError(
-            "not the JSON of an environment",
-            field="data.attrs[env_args]",
-            found=repr(error),
-            expected="env_name, env_kwargs",
-        ) from error
-    environment = Environment(name, str(document.get("env_version") or ""), text)
-    kwargs: dict[str, Any] = document.get("env_kwargs") or {}
-    robots: Any = kwargs.get("robots") or [""]
-    robot = str(robots if isinstance(robots, str) else robots[0])
+    with mended_by("correct the attribute, or copy it from another file of the same environment"):
+        return _understood(text, parse_json(text, place=_PLACE))
+
+
+def _understood(text: str, document: JsonNode) -> EnvArgs:
+    version, kwargs = document.get("env_version"), document.get("env_kwargs") or JsonNode({}, f"{_PLACE} > env_kwargs")
+    environment = Environment(document["env_name"].text(), "" if version is None else version.text(), text)
+    robot = _first_robot(kwargs)
     try:
         spec, warnings = _spec_of(kwargs, environment.version)
     except DataError as error:
@@ -83,54 +79,81 @@ def env_args_of(info: DatasetInfo) -> tuple[str, Frame]:
     return text, "base" if written is None else written.frame
 
 
-def _spec_of(kwargs: dict[str, Any], version: str) -> tuple[ActionSpec, tuple[str, ...]]:
-    configs: Any = kwargs.get("controller_configs")
-    if not isinstance(configs, dict):
-        raise _unknown("the environment has no controller_configs", found=sorted(kwargs))
-    arm = _arm(configs)
-    kind: Any = arm.get("type")
+def _first_robot(kwargs: JsonNode) -> str:
+    robots = kwargs.get("robots")
+    if robots is None or isinstance(robots.value, str):
+        return "" if robots is None else robots.text()
+    return next(iter(robots.texts()), "")
+
+
+def _spec_of(kwargs: JsonNode, version: str) -> tuple[ActionSpec, tuple[str, ...]]:
+    configs = kwargs.get("controller_configs")
+    if configs is None:
+        raise _unknown("the environment has no controller_configs", found=[name for name, _ in kwargs.items()])
+    arm, recent = _arm(configs), is_release_1_5(version)
+    kind = arm["type"].text()
     if kind not in ("OSC_POSE", "OSC_POSITION"):
         raise _unknown("unknown controller", found=kind, expected="OSC_POSE or OSC_POSITION")
-    composite, recent = "body_parts" in configs, is_release_1_5(version)
-    since_1_5 = composite if recent is None else recent
+    since_1_5 = configs.get("body_parts") is not None if recent is None else recent
+    control_delta = _flag(arm, "control_delta")
     warnings: list[str] = []
     if since_1_5:
-        relative, frame = arm.get("input_type", "delta") == "delta", arm.get("input_ref_frame", "base")
-        if relative and arm.get("control_delta") is False:
+        relative = _choice(arm, "input_type", "delta", "absolute") == "delta"
+        frame = _choice(arm, "input_ref_frame", "base", "world")
+        if relative and not control_delta:
             warnings.append(
                 "env_args says control_delta=false, which robosuite 1.5 ignores: the actions are read as relative"
             )
     else:
-        relative, frame = bool(arm.get("control_delta", True)), "world"
+        relative, frame = control_delta, "world"
+    rate = kwargs.get("control_freq")
     return ActionSpec(
         "relative" if relative else "absolute",
         rotation="axis_angle" if kind == "OSC_POSE" else "none",
-        frame=frame,
+        frame=cast(Frame, frame),
         position_scale_m=_scale(arm, slice(0, 3)) if relative else 1.0,
         rotation_scale_rad=_scale(arm, slice(3, 6)) if relative and kind == "OSC_POSE" else 1.0,
-        rate_hz=float(kwargs.get("control_freq", _DEFAULT_RATE_HZ)),
+        rate_hz=_DEFAULT_RATE_HZ if rate is None else rate.number(above=0.0),
     ), tuple(warnings)
 
 
-def _arm(configs: dict[str, Any]) -> dict[str, Any]:
+def _flag(arm: JsonNode, name: str) -> bool:
+    node = arm.get(name)
+    return True if node is None else node.flag()
+
+
+def _choice(arm: JsonNode, name: str, *choices: str) -> str:
+    """One of the choices; the first where the config says nothing."""
+    node = arm.get(name)
+    if node is not None and node.text() not in choices:
+        raise node.wrong(f"one of {', '.join(map(repr, choices))}")
+    return choices[0] if node is None else node.text()
+
+
+def _arm(configs: JsonNode) -> JsonNode:
     """The only arm's controller: the whole of a 1.4 config, one body part of a 1.5 config."""
-    if "body_parts" not in configs:
+    parts = configs.get("body_parts")
+    if parts is None:
         return configs
-    parts: dict[str, Any] = configs["body_parts"]
-    parts = parts.get("arms", parts)
+    parts = parts.get("arms") or parts
     for name in _ARMS:
-        if isinstance(parts.get(name), dict):
-            return parts[name]
-    raise _unknown("no arm among the controller's body parts", found=sorted(parts), expected=f"one of {_ARMS}")
+        if (arm := parts.get(name)) is not None:
+            return arm
+    found = sorted(name for name, _ in parts.items())
+    raise _unknown("no arm among the controller's body parts", found=found, expected=f"one of {_ARMS}")
 
 
-def _scale(arm: dict[str, Any], axes: slice) -> float:
+def _scale(arm: JsonNode, axes: slice) -> float:
     """How far one unit of input moves the goal, metres or radians; the same on all three axes."""
 
     def limits(name: str, default: float) -> list[float]:
-        value: Any = arm.get(name, default)
-        values = [float(entry) for entry in value] if isinstance(value, list) else [float(value)] * 6  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-        return values[axes]
+        node = arm.get(name)
+        if node is None or not isinstance(node.value, list):
+            return [default if node is None else node.number()] * 3
+        values = [entry.number() for entry in node.each()][axes]
+        if len(values) != 3:
+            raise node.wrong("one number, or six: x, y, z and three for the rotation")
+        return values
 
     default = 0.05 if axes.start == 0 else 0.5
     high, low = limits("output_max", default), limits("output_min", -default)
@@ -148,7 +171,7 @@ def _scale(arm: dict[str, Any], axes: slice) -> float:
 def _unknown(problem: str, *, found: object, expected: object = None) -> DataError:
     return DataError(
         problem,
-        field="data.attrs[env_args]",
+        field=_PLACE,
         found=found,
         expected=expected,
         fix="say what the actions mean with --action-spec",
@@ -188,7 +211,7 @@ def _minimal(environment: Environment | None, spec: ActionSpec) -> dict[str, Any
 
 def _correct(configs: dict[str, Any], spec: ActionSpec, version: str) -> None:
     """Make a controller, in a document of our own, take the actions of `spec`."""
-    arm, recent = _arm(configs), is_release_1_5(version)
+    arm, recent = cast("dict[str, Any]", _arm(JsonNode(configs)).value), is_release_1_5(version)
     since_1_5 = "body_parts" in configs if recent is None else recent
     arm.pop("control_delta", None)
     if since_1_5:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -15,6 +13,7 @@ from sido.arrays import Array
 from sido.demos.absolute import in_frame
 from sido.demos.action_spec import ActionSpec, Frame
 from sido.demos.demo import Demo
+from sido.demos.json_document import parse_json
 from sido.demos.robomimic.end_effector import site_quat
 from sido.demos.robomimic.env_args import EnvArgs, parse_env_args
 from sido.demos.robomimic.object_position import ObjectPosition, find_object_position
@@ -72,9 +71,7 @@ class Interpretation:
             object_position=None if taken is None else base_from_world.apply(taken),
             images={camera: recording.images[camera] for camera in self.cameras if camera in recording.images},
             subtask_signals={
-                path.removeprefix(SIGNALS): array.reshape(len(array), -1)[:, 0] > 0.5
-                for path, array in arrays.items()
-                if path.startswith(SIGNALS)
+                path.removeprefix(SIGNALS): recording.flags(path) for path in arrays if path.startswith(SIGNALS)
             },
             grasp=grasp_from_json(recording.own["sido_grasp"]) if "sido_grasp" in recording.own else None,
             task=recording.own.get("sido_task") or _language(recording.metadata),
@@ -211,8 +208,6 @@ def _in_frame(actions: Array, spec: ActionSpec, base_from_world: Pose) -> Array:
 
 def _language(metadata: Mapping[str, str]) -> str:
     """What robosuite 1.5 keeps in an episode's `ep_meta`: the task in words."""
-    try:
-        document: Any = json.loads(metadata.get("ep_meta", "{}"))
-    except json.JSONDecodeError as error:
-        raise DataError("not JSON", field="ep_meta", found=str(error), fix="delete the attribute") from error
-    return str(document.get("lang", "")) if isinstance(document, dict) else ""  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+    document = parse_json(metadata.get("ep_meta", "{}"), place="ep_meta")
+    language = document.value.get("lang") if isinstance(document.value, dict) else None  # pyright: ignore[reportUnknownVariableType]
+    return language if isinstance(language, str) else ""

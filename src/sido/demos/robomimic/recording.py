@@ -9,6 +9,7 @@ from typing import Any
 
 import h5py
 import numpy as np
+from jaxtyping import Bool
 
 from sido.arrays import Array
 from sido.demos.frames import Frames
@@ -60,7 +61,28 @@ class Recording:
                 found=f"{array.dtype}{list(array.shape)}",
                 expected=f"numbers [{self.length}, {width or 'any'}]",
             )
+        bad = np.argwhere(~np.isfinite(array))
+        if len(bad):  # before frames are changed, which would spread it over the row
+            raise DataError(
+                "not a finite number",
+                field=path,
+                found=f"{array[bad[0, 0]].tolist()} at step {bad[0, 0]}",
+                expected="finite numbers",
+                fix="delete the demonstration, or record it again",
+            )
         return array.astype(np.float64)
+
+    def flags(self, path: str) -> Bool[Array, " T"]:
+        """A column of zeros and ones."""
+        array = self.arrays[path]
+        if array.dtype.kind not in "biuf" or array.size != len(array):
+            raise DataError(
+                "wrong shape",
+                field=path,
+                found=f"{array.dtype}{list(array.shape)}",
+                expected=f"numbers [{self.length}]",
+            )
+        return array.reshape(-1) > 0.5
 
 
 def read_recording(file: Hdf5File, demo: str) -> Recording:
@@ -113,7 +135,7 @@ def camera_of(path: str) -> str:
 def text_of(value: Any) -> str:
     """An attribute as text: strings as they are, numbers as JSON."""
     if isinstance(value, str):
-        return value
+        return value.encode("utf-8", "surrogateescape").decode(errors="replace")  # h5py lets through what is no UTF-8
     if isinstance(value, bytes):
         return value.decode(errors="replace")
     if isinstance(value, np.ndarray | np.generic):

@@ -74,5 +74,21 @@ def _pose_of(body: dict[str, str]) -> Pose:
             found=turned,
             expected="quat",
         )
-    position = [float(number) for number in body.get("pos", "0 0 0").split()]
-    return Pose(position, [float(number) for number in body.get("quat", "1 0 0 0").split()])
+    return Pose(_numbers(body, "pos", "0 0 0"), _numbers(body, "quat", "1 0 0 0"))
+
+
+def _numbers(body: dict[str, str], name: str, default: str) -> list[float]:
+    """An attribute of numbers, as many as its default has."""
+    words = body.get(name, default).split()
+    try:
+        numbers = [float(word) for word in words]
+    except ValueError:
+        numbers = []
+    if len(numbers) != len(default.split()):
+        raise DataError(
+            "not numbers",
+            field=f"model_file, body {body.get('name')!r}, {name}",
+            found=repr(body[name]),
+            expected=f"{len(default.split())} numbers, as in {default!r}",
+        )
+    return numbers
