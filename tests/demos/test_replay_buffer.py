@@ -563,9 +563,7 @@ def test_annotations_that_do_not_fit(tmp_path: Path, folder: Path, demos: list[D
     stored[-5:] = ord("x")
     shutil.rmtree(copy / "meta" / "sido")
     raw_write(copy / "meta" / "sido", stored)
-    with pytest.raises(
-        DataError, match="sido's annotations do not fit .*; found not JSON; found Unterminated"
-    ):
+    with pytest.raises(DataError, match=r"sido's annotations do not fit .*; found not JSON; found Unterminated"):
         ReplayBufferSource(copy)
 
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from sido.cli.dataset_options import DatasetOptions
+from sido.cli.interruption import interruptible
 from sido.cli.progress import progress_bar
 from sido.demos import ACTION_SPECS, Demo, DemoDataset, create_dataset, to_absolute, to_relative, with_rotation
 
@@ -43,11 +44,13 @@ def convert(
     with options.open(source) as dataset:
         changed = _changed(dataset, actions)
         with (
+            interruptible() as between_steps,
             create_dataset(target, changed.info, format=format, overwrite=force) as writer,
             progress_bar("converting") as progress,
         ):
             for demo in changed.each(progress):
                 writer.write(demo)
+                between_steps()
     Console(soft_wrap=True).print(f"wrote {len(changed)} demonstrations to {escape(str(target))}")
     return 0
 

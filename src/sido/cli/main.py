@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 import tyro
@@ -59,6 +60,9 @@ def main(arguments: list[str] | None = None) -> int:
     except SidoError as error:
         Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] {escape(str(error))}")
         return 2
+    except BrokenPipeError:  # of `sido inspect ... | head`: whoever read has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except OSError as error:
         if error.filename is None:
             raise

@@ -10,6 +10,7 @@ import tyro
 from rich.console import Console
 from rich.markup import escape
 
+from sido.cli.interruption import interruptible
 from sido.cli.progress import progress_bar
 from sido.demos import ACTION_SPECS, DatasetInfo, create_dataset
 from sido.demos.synthetic import reach_and_lift
@@ -42,7 +43,11 @@ def synthesize(
         "synthetic", ACTION_SPECS[actions], cameras=cameras, object_position_source="known, since it was made up"
     )
     rng = np.random.default_rng(seed)
-    with create_dataset(target, info, overwrite=force) as writer, progress_bar("making demonstrations") as progress:
+    with (
+        interruptible() as between_steps,
+        create_dataset(target, info, overwrite=force) as writer,
+        progress_bar("making demonstrations") as progress,
+    ):
         for index in range(demos):
             grasp_step = int(rng.integers(32, 48))
             spec = info.action_spec
@@ -50,5 +55,6 @@ def synthesize(
                 reach_and_lift(rng, name=f"demo_{index}", spec=spec, grasp_step=grasp_step, image_size=image_size)
             )
             progress(index + 1, demos)
+            between_steps()
     Console(soft_wrap=True).print(f"wrote {demos} synthetic demonstrations to {escape(str(target))}")
     return 0

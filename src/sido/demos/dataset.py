@@ -52,6 +52,7 @@ class DemoDataset:
         self._source = source
         self._indices = range(len(source.names)) if indices is None else tuple(indices)
         self._changes = changes
+        self._info: DatasetInfo | None = None
         self.path = path
         if len(self._indices) == 0:
             raise DataError(
@@ -61,12 +62,14 @@ class DemoDataset:
     @property
     def info(self) -> DatasetInfo:
         """What is true of the dataset as a whole."""
-        info = self._source.info
-        if info.object_position_source is None:
-            info = dataclasses.replace(info, object_position_source=OBJECT_FROM_GRASP)
-        if self._changes:
-            info = dataclasses.replace(info, action_spec=self[0].action_spec)
-        return info
+        if self._info is None:
+            info = self._source.info
+            if info.object_position_source is None:
+                info = dataclasses.replace(info, object_position_source=OBJECT_FROM_GRASP)
+            if self._changes:
+                info = dataclasses.replace(info, action_spec=self[0].action_spec)  # of a demonstration, as changed
+            self._info = info
+        return self._info
 
     @property
     def names(self) -> tuple[str, ...]:

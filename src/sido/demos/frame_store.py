@@ -62,7 +62,11 @@ class FrameStore:
             raise SettingError("the dataset has no images", file=dataset.path, fix="train from state observations")
         folder = folder or cache_folder() / "frames" / _fingerprint(dataset)
         if not folder.exists():
-            _build(dataset, folder, progress)
+            try:
+                _build(dataset, folder, progress)
+            except SettingError:
+                if not folder.exists():  # another process built it meanwhile, if it does
+                    raise
         return cls(folder)
 
     @property
@@ -101,13 +105,13 @@ def _fingerprint(dataset: DemoDataset) -> str:
 
 
 def _build(dataset: DemoDataset, folder: Path, progress: Progress) -> None:
-    lengths = [int(length) for length in dataset.lengths]
+    lengths, cameras = [int(length) for length in dataset.lengths], dataset.info.cameras
     first = dict(zip(dataset.names, np.cumsum([0, *lengths[:-1]]).tolist(), strict=True))
     sizes: dict[str, tuple[int, int]] = {}
     with atomic_path(folder) as partial:
         partial.mkdir()
         for demo in dataset.each(progress):
-            for number, camera in enumerate(dataset.info.cameras):
+            for number, camera in enumerate(cameras):
                 frames = demo.images[camera]
                 size = sizes.setdefault(camera, frames.shape[1:3])
                 if frames.shape[1:3] != size:
@@ -118,5 +122,5 @@ def _build(dataset: DemoDataset, folder: Path, progress: Progress) -> None:
                 with (partial / _file_name(number)).open("ab") as file:
                     for start in range(0, len(frames), _BLOCK):
                         file.write(frames[start : start + _BLOCK].tobytes())
-        shapes = {camera: (sum(lengths), *sizes[camera]) for camera in dataset.info.cameras}
+        shapes = {camera: (sum(lengths), *sizes[camera]) for camera in cameras}
         (partial / "index.json").write_text(json.dumps({"first": first, "shapes": shapes}))

@@ -70,6 +70,10 @@ class DroidSource:
         if not files:
             raise DataError("there are no DROID episodes", file=path, expected=f"folders with a {FILE}")
         self._folders = [file.parent for file in files]
+        self._names = tuple(
+            folder.name if folder == self._root else folder.relative_to(self._root).as_posix()
+            for folder in self._folders
+        )
         self._object_key = None if self._hints.object_key == FROM_GRASP else self._hints.object_key
         self._layouts: dict[int, Layout] = {}
         self._lengths: dict[int, int] = {}
@@ -84,10 +88,7 @@ class DroidSource:
     @property
     def names(self) -> tuple[str, ...]:
         """The folders, as they lie under the one that was opened."""
-        return tuple(
-            folder.name if folder == self._root else folder.relative_to(self._root).as_posix()
-            for folder in self._folders
-        )
+        return self._names
 
     def length(self, index: int) -> int:
         return len(self._steps(index))

@@ -18,7 +18,7 @@ from sido.demos.lerobot.layout import ACTION, INFO_PATH, STATE, DatasetLayout, F
 from sido.errors import DataError
 from sido.geometry import matrix_from_euler_xyz, quat_from_axis_angle, quat_from_matrix, unit_quat, wxyz_from_xyzw
 
-__all__ = ["StateLayout", "assumed_action_spec", "state_layout", "with_rate"]
+__all__ = ["StateLayout", "action_feature", "assumed_action_spec", "state_layout", "with_rate"]
 
 Rotation = Literal["quat_xyzw", "axis_angle", "euler_xyz"]
 
@@ -105,12 +105,23 @@ def state_layout(feature: Feature | None, *, file: object) -> StateLayout:
     )
 
 
+def action_feature(layout: DatasetLayout) -> Feature:
+    """The column of the actions, which must be vectors of numbers."""
+    feature = layout.features.get(ACTION)
+    if feature is None or not feature.is_number or len(feature.shape) != 1:
+        raise DataError(
+            "the dataset has no vector of actions",
+            file=layout.root / INFO_PATH,
+            field=ACTION,
+            found="nothing" if feature is None else f"{feature.dtype}{list(feature.shape)}",
+            fix="SIDO needs the commands that the end-effector was given: add them as action",
+        )
+    return feature
+
+
 def assumed_action_spec(layout: DatasetLayout) -> tuple[ActionSpec, str]:
     """The spec that actions of this size usually have, and the warning that it is an assumption."""
-    file = layout.root / INFO_PATH
-    feature = layout.features.get(ACTION)
-    if feature is None or len(feature.shape) != 1:
-        raise DataError("the dataset has no vector of actions", file=file, field=ACTION)
+    file, feature = layout.root / INFO_PATH, action_feature(layout)
     _refuse_joints(feature.names, ACTION, file)
     size, extremes = feature.shape[0], action_extremes(layout, ACTION)
     if size == ACTION_SPECS["rot6d-absolute"].dim:

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from sido.arrays import Array
 from sido.demos.action_spec import ActionSpec
 from sido.demos.lerobot.annotations import Column, DatasetNotes
-from sido.demos.lerobot.conventions import StateLayout, assumed_action_spec, state_layout, with_rate
+from sido.demos.lerobot.conventions import StateLayout, action_feature, assumed_action_spec, state_layout, with_rate
 from sido.demos.lerobot.layout import ACTION, ENVIRONMENT_STATE, IMAGES_PREFIX, INFO_PATH, STATE, DatasetLayout, Feature
 from sido.demos.source import FROM_GRASP, DatasetInfo, Hints
 from sido.errors import DataError
@@ -37,6 +37,8 @@ class Meaning:
         file = layout.root / INFO_PATH
         if notes:
             _require_noted(layout, notes, file)
+        else:
+            action_feature(layout)
         state = _noted_state(notes) if notes else state_layout(_number_features(layout).get(STATE), file=file)
         object_feature = _feature_of_object(layout, notes, hints)
         spec, doubts = _action_spec(layout, notes, hints)

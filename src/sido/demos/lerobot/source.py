@@ -37,6 +37,11 @@ class LeRobotSource:
         self._layout = DatasetLayout.read(path)
         self._episodes = read_episodes(self._layout)
         self._notes = read_notes(path, [episode.length for episode in self._episodes])
+        self._names = (
+            tuple(episode.name for episode in self._notes.episodes)
+            if self._notes
+            else tuple(f"episode_{episode.index}" for episode in self._episodes)
+        )
         self._meaning = Meaning.of(self._layout, self._notes, hints)
         # Footers and tables of contents only: no file stays open, so a fork of this process does no harm.
         self._rows: dict[Path, ParquetRows] = {}
@@ -49,9 +54,7 @@ class LeRobotSource:
 
     @property
     def names(self) -> tuple[str, ...]:
-        if self._notes:
-            return tuple(episode.name for episode in self._notes.episodes)
-        return tuple(f"episode_{episode.index}" for episode in self._episodes)
+        return self._names
 
     def length(self, index: int) -> int:
         return self._episodes[index].length

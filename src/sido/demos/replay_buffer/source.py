@@ -54,6 +54,9 @@ class ReplayBufferSource:
                 self._data, meta = open_arrays(self._store, "data"), open_arrays(self._store, "meta")
                 self._ends = self._read_ends(meta)
                 self._notes = Annotations.open(meta, self._path)
+                self._names = (
+                    self._notes.names if self._notes else tuple(f"demo_{index}" for index in range(len(self._ends)))
+                )
                 self._cameras = self._find_cameras()
                 self._object_key = self._find_object_key()
                 self._info = self._describe()
@@ -67,7 +70,7 @@ class ReplayBufferSource:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self._notes.names if self._notes else tuple(f"demo_{index}" for index in range(len(self._ends)))
+        return self._names
 
     def length(self, index: int) -> int:
         start, stop = self._span(index)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 from jaxtyping import Shaped
 
 from sido.arrays import Array
-from sido.atomic import atomic_path
+from sido.atomic import atomic_path, scratch_folder
 from sido.demos.demo import Demo
 from sido.demos.replay_buffer.annotations import AnnotationsWriter, EpisodeNote
 from sido.demos.replay_buffer.store import DISK_COMPRESSOR, is_zip, new_group, pack
@@ -59,11 +58,9 @@ class ReplayBufferWriter:
         with ExitStack() as opening:
             self._partial = opening.enter_context(atomic_path(self._path, overwrite=self._overwrite))
             self._folder = self._partial
-            if is_zip(
-                self._path
-            ):  # a zip only grows, while a growing array rewrites its last chunk: pack it at the end
-                folder = tempfile.TemporaryDirectory(prefix=".partial-", dir=self._path.parent)
-                self._folder = Path(opening.enter_context(folder))
+            if is_zip(self._path):
+                # A zip only grows, while a growing array rewrites its last chunk: pack it at the end.
+                self._folder = opening.enter_context(scratch_folder(self._path))
             root = new_group(self._folder)
             self._data, self._meta = root.create_group("data"), root.create_group("meta")
             self._notes = AnnotationsWriter(self._meta)

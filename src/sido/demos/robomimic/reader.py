@@ -28,7 +28,8 @@ class RobomimicSource:
         self._file = Hdf5File(path)
         try:
             attributes, self._lengths, masks, notes = self._contents()
-            first = next(iter(self._lengths))
+            self._names = tuple(self._lengths)
+            first = self._names[0]
             try:
                 self._meaning, info = interpret(attributes, self._recording(first), hints)
             except DataError as error:
@@ -45,7 +46,7 @@ class RobomimicSource:
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(self._lengths)
+        return self._names
 
     def length(self, index: int) -> int:
         return self._lengths[self.names[index]]
