@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import errno
+import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from sido.atomic import atomic_path
-from sido.errors import SettingError
+from sido.atomic import atomic_path, recover, scratch_folder
+from sido.errors import DataError, SettingError
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, RuntimeError])
@@ -51,3 +56,99 @@ def test_a_block_that_writes_nothing_leaves_the_old(tmp_path: Path):
     with pytest.raises(FileNotFoundError), atomic_path(final, overwrite=True):
         pass
     assert final.is_dir()
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from sido.atomic import atomic_path
+with atomic_path(Path(sys.argv[1]), overwrite=True) as partial:
+    partial.mkdir()
+    (partial / "half").touch()
+    if sys.argv[2] == "put aside":
+        Path(sys.argv[1]).rename(partial.with_name(partial.name.replace("partial", "replaced", 1)))
+    os.kill(os.getpid(), 9)
+"""
+
+
+def killed(final: Path, when: str) -> None:
+    done = subprocess.run([sys.executable, "-c", KILLED, str(final), when], env=os.environ)
+    assert done.returncode == -9
+
+
+@pytest.mark.parametrize("name", ["data", "d[a]*ta", "data with ünïcode"])
+def test_what_a_killed_process_left_is_tidied_up_by_the_next(tmp_path: Path, name: str):
+    final, bystander = tmp_path / name, tmp_path / f".partial-{name}"
+    bystander.touch()
+    final.mkdir()
+    (final / "old").touch()
+    killed(final, "while it built")
+    killed(final, "put aside")
+    assert not final.exists()
+    assert len(list(tmp_path.iterdir())) == 3  # the second has tidied up after the first
+    with pytest.raises(SettingError, match="already exists"), atomic_path(final):
+        pass  # not reached: the old one came back
+    assert (final / "old").exists()
+    assert sorted(tmp_path.iterdir()) == sorted([final, bystander])
+
+
+def test_what_a_running_process_builds_is_left_alone(tmp_path: Path):
+    final = tmp_path / "data"
+    with atomic_path(final) as mine:
+        mine.touch()
+        with atomic_path(final) as yours:
+            yours.touch()
+            assert mine.exists()
+        with pytest.raises(SettingError, match="already exists"):
+            atomic_path(final).__enter__()
+        mine.touch()
+        final.unlink()
+    elsewhere = tmp_path / ".partial-00000000-1-abcd-data"  # another machine's process number 1
+    elsewhere.touch()
+    with atomic_path(final, overwrite=True) as partial:
+        partial.touch()
+    assert sorted(tmp_path.iterdir()) == [elsewhere, final]
+    recover(final)
+    assert list(tmp_path.iterdir()) == [final]
+
+
+def test_who_was_quicker_is_not_replaced(tmp_path: Path):
+    final = tmp_path / "data"
+    with pytest.raises(SettingError, match="already exists"), atomic_path(final) as partial:
+        partial.write_text("mine")
+        final.write_text("theirs")
+    assert final.read_text() == "theirs"
+    assert list(tmp_path.iterdir()) == [final]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
+def test_a_disk_that_refuses_is_told_in_one_line(tmp_path: Path, number: int):
+    for refused in (atomic_path(tmp_path / "data"), scratch_folder(tmp_path / "data")):
+        with pytest.raises(DataError, match=r"data: cannot be written; found .*; to mend it: (free|choose)"), refused:
+            raise OSError(number, os.strerror(number))
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match="data: cannot be written"), atomic_path(tmp_path / "file" / "data"):
+        pass
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_errors_name_what_a_person_can_find(tmp_path: Path):
+    final = tmp_path / "data"
+    with pytest.raises(DataError) as caught, atomic_path(final) as partial:
+        raise DataError("bad", file=partial / "video.mp4")
+    assert caught.value.file == str(final / "video.mp4")
+
+
+def test_a_library_that_writes_on_in_a_thread_leaves_nothing(tmp_path: Path):
+    def write_on(folder: Path) -> None:
+        for count in range(200):
+            (folder / "deep").mkdir(parents=True, exist_ok=True)
+            (folder / "deep" / f"{count}").touch()
+
+    with pytest.raises(KeyboardInterrupt), scratch_folder(tmp_path / "data") as folder:
+        writing = threading.Thread(target=write_on, args=(folder,))
+        writing.start()
+        raise KeyboardInterrupt
+    writing.join()
+    recover(tmp_path / "data")  # a thread that is slower than the removal's patience
+    assert list(tmp_path.iterdir()) == []

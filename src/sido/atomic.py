@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from sido.errors import DataError, SettingError
+from sido.errors import DataError, SettingError, SidoError
 
 __all__ = ["atomic_path", "recover", "scratch_folder"]
 
@@ -49,6 +49,10 @@ def atomic_path(final: Path, *, overwrite: bool = False) -> Generator[Path]:
             yield partial
             _require_free(final, overwrite)  # somebody else may have been quicker
             _publish(partial, final)
+        except SidoError as error:
+            if error.file is not None:  # of a file within, whose name nobody will find
+                error.file = error.file.replace(str(partial), str(final))
+            raise
         finally:
             _remove(partial)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import h5py
 import numpy as np
 import pytest
 
+from sido.cli.interruption import interruptible
 from sido.cli.main import main
 from sido.demos import open_dataset
 
@@ -147,19 +150,87 @@ def test_convert_refuses_an_existing_target(stack: Path, capsys: pytest.CaptureF
     assert stack.read_bytes() == before
 
 
-def test_ctrl_c_leaves_no_half_file(tmp_path: Path):
-    """A real process, interrupted while it writes."""
-    command = [sys.executable, "-m", "sido.cli.main", "synthesize", str(tmp_path / "big.hdf5"), "--demos", "100000"]
+def started(target: Path) -> subprocess.Popen[str]:
+    """A real process that is about to write for long."""
+    command = [sys.executable, "-m", "sido.cli.main", "synthesize", str(target), "--demos", "100000"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
-    while not any(tmp_path.iterdir()):
+    while not any(target.parent.iterdir()):
         assert process.poll() is None
         time.sleep(0.05)
     time.sleep(0.3)
-    process.send_signal(signal.SIGINT)
+    return process
+
+
+@pytest.mark.parametrize(("signal_", "name"), [(signal.SIGINT, "big.hdf5"), (signal.SIGTERM, "big.zarr.zip")])
+def test_who_is_asked_to_stop_leaves_no_half_file(tmp_path: Path, signal_: signal.Signals, name: str):
+    process = started(tmp_path / name)
+    process.send_signal(signal_)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
     assert said.strip() == "stopped; nothing was left half written"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_who_is_killed_leaves_nothing_under_the_name_and_the_next_one_tidies_up(tmp_path: Path):
+    target = tmp_path / "big.zarr.zip"
+    process = started(target)
+    process.kill()
+    process.communicate(timeout=60)
+    assert not target.exists()
+    assert list(tmp_path.iterdir()) != []
+    assert main(["synthesize", str(target), "--demos", "2"]) == 0
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("format", ["robomimic", "lerobot", "lerobot-video", "zarr"])
+def test_a_disk_that_is_full_is_told_in_one_line(stack: Path, format: str, capsys: pytest.CaptureFixture[str]):
+    target = stack.parent / "out" / ("copy.zarr" if format == "zarr" else "copy")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_500, hard))
+    try:
+        assert main(["convert", str(stack), str(target), "--format", format]) == 2
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: {target}")
+    assert "File too large; to mend it: " in said
+    assert said.count("\n") == 1
+    assert list(target.parent.iterdir()) == []
+
+
+def test_interruptions_wait_for_the_step_at_hand_and_a_second_one_does_not():
+    before = signal.getsignal(signal.SIGINT)
+    steps = []
+    with pytest.raises(KeyboardInterrupt), interruptible() as between_steps:
+        for step in range(5):
+            between_steps()
+            if step == 2:
+                signal.raise_signal(signal.SIGINT)
+            steps.append(step)
+    assert steps == [0, 1, 2]
+    with pytest.raises(KeyboardInterrupt), interruptible():
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("not reached")
+    assert signal.getsignal(signal.SIGINT) is before
+    in_a_thread = []
+
+    def elsewhere() -> None:
+        with interruptible() as between_steps:
+            between_steps()
+            in_a_thread.append(True)
+
+    thread = threading.Thread(target=elsewhere)
+    thread.start()
+    thread.join()
+    assert in_a_thread == [True]
+
+
+def test_a_pipe_that_is_closed_early_is_no_error(stack: Path):
+    command = f"{sys.executable} -m sido.cli.main inspect {stack} --json | head -c 10"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, env=os.environ, timeout=60)
+    assert done.stdout == '{\n  "path"'
+    assert done.stderr == ""
 
 
 def test_help_teaches(capsys: pytest.CaptureFixture[str]):

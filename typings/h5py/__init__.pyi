@@ -1,6 +1,7 @@
 """The part of h5py that sido uses, typed."""
 
 from collections.abc import Callable, Iterator
+from io import RawIOBase
 from os import PathLike
 from types import TracebackType
 from typing import Any, Self
@@ -58,7 +59,7 @@ class Group:
 class File(Group):
     def __init__(
         self,
-        name: str | PathLike[str],
+        name: str | PathLike[str] | RawIOBase,
         mode: str = "r",
         *,
         libver: str | None = None,

@@ -215,6 +215,8 @@ class VideoWriter:
                     yield writer
                     writer._finish()
             except FFmpegError as error:
+                if (error.errno or 0) > 0:  # the system's own, and not one of FFmpeg's
+                    raise OSError(error.errno, error.strerror) from error
                 raise DataError("the video cannot be written", file=path, found=str(error)) from error
 
     def append(self, images: UInt8[Array, "N height width 3"]) -> None:

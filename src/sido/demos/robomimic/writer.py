@@ -18,6 +18,7 @@ from sido.arrays import Array
 from sido.atomic import atomic_path
 from sido.demos.absolute import in_frame
 from sido.demos.demo import Demo
+from sido.demos.forgiving_file import ForgivingFile
 from sido.demos.frames import Frames
 from sido.demos.robomimic.end_effector import BODY_QUAT, SITE_QUAT, body_quat_xyzw, site_quat
 from sido.demos.robomimic.env_args import env_args_of, parse_env_args
@@ -57,7 +58,8 @@ class RobomimicWriter:
     def __enter__(self) -> RobomimicWriter:
         with ExitStack() as stack, self._errors():
             partial = stack.enter_context(atomic_path(self._path, overwrite=self._overwrite))
-            self._file = stack.enter_context(h5py.File(partial, "w"))
+            self._disk = stack.enter_context(ForgivingFile(partial))
+            self._file = stack.enter_context(h5py.File(self._disk, "w"))
             data = self._file.create_group("data")
             data.attrs["env_args"] = self._env_args
             data.attrs["sido"] = self._info.to_json()
@@ -78,6 +80,8 @@ class RobomimicWriter:
                 members = [self._names[name].encode() for name in names if name in self._names]
                 if members:
                     self._file.create_dataset(f"mask/{key}", data=np.array(members))
+            self._file.close()
+            self._require_disk()
 
     def write(self, demo: Demo) -> None:
         """Add a demonstration. One that is not called demo_N is called that, N being how many there are."""
@@ -100,8 +104,13 @@ class RobomimicWriter:
                 group.attrs["sido_task"] = demo.task
             if demo.object_position is not None:
                 self._file["data"].attrs[OBJECT_KEY_ATTRIBUTE] = _OBJECT
+        self._require_disk()
         self._names[demo.name] = name
         self._total += len(demo)
+
+    def _require_disk(self) -> None:
+        if self._disk.error is not None:
+            raise self._disk.error
 
     def _arrays(self, demo: Demo) -> dict[str, Array]:
         """Everything with a row per step, by path, in the file's frame."""
