@@ -57,7 +57,7 @@ def load_policy(folder: Path, *, action_spec: ActionSpec | None = None, device: 
         if document["format"].text() != _FORMAT:
             raise document["format"].wrong(repr(_FORMAT))
         config = policy_config_from_json(json.dumps(document["config"].value))
-        own = ActionSpec.from_dict(document["action_spec"].value)
+        own = ActionSpec.from_json_node(document["action_spec"])
     except (DataError, SettingError) as error:
         raise error.at(file=folder) from None
     if action_spec is not None:
