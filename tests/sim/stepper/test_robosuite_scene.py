@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from typing import Any
 
+import mujoco
 import numpy as np
 import pytest
 
 from sido.demos.action_spec import ACTION_SPECS, ActionSpec
 from sido.errors import SettingError
 from sido.sim.osc import OscSettings
-from sido.sim.robosuite_scene import DATA_MIB, arm_of, build_scene, make_environment, osc_of, scene_of
+from sido.sim.robosuite_scene import DATA_MIB, NEVER_TOUCH, arm_of, build_scene, make_environment, osc_of, scene_of
 from sido.sim.scene import Scene, free_object
 
 
@@ -31,12 +33,42 @@ def test_the_model_is_robosuites(square: Any):
             continue
         if name.startswith(("cam_", "ncam", "name", "nnames", "signature")):  # ours has the spectator's camera, too
             continue
+        if name.startswith(("exclude_", "nexclude")):  # test_what_is_never_asked_never_touches
+            continue
         np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name), err_msg=name)
         compared += 1
     assert compared > 300
     for name in ("timestep", "integrator", "cone", "solver", "tolerance", "iterations", "impratio", "gravity"):
         np.testing.assert_array_equal(getattr(ours.opt, name), getattr(theirs.opt, name), err_msg=name)
     assert ours.narena == DATA_MIB * 2**20 < theirs.narena
+
+
+def test_what_is_never_asked_never_touches(square: Any):
+    """The two turn about the vertical only, and one is above the other: whatever the joints, a gap remains."""
+    model, data = square.sim.model._model, mujoco.MjData(square.sim.model._model)
+    joint = model.joint("robot0_joint1")
+    heights = []
+    for (below, above), angle in itertools.product(NEVER_TOUCH, np.linspace(*joint.range, 50)):
+        data.qpos[:] = square.sim.data.qpos
+        data.qpos[joint.qposadr] = angle
+        mujoco.mj_kinematics(model, data)
+        np.testing.assert_allclose(abs(data.xaxis[joint.id]), [0, 0, 1], atol=1e-12)
+        assert model.body(above).parentid == model.body(below).id
+        heights.append((hull(model, data, above)[:, 2].min(), hull(model, data, below)[:, 2].max()))
+    lowest_above, highest_below = np.array(heights).T
+    assert (lowest_above - highest_below > 0.9e-3).all()
+
+
+def hull(model: Any, data: Any, body: str) -> np.ndarray:
+    """The vertices of what collides of it, world frame."""
+    found = []
+    for geom in range(model.ngeom):
+        if model.geom_bodyid[geom] == model.body(body).id and model.geom_contype[geom]:
+            mesh = model.geom_dataid[geom]
+            first = model.mesh_vertadr[mesh]
+            vertices = model.mesh_vert[first : first + model.mesh_vertnum[mesh]]
+            found.append(vertices @ data.geom_xmat[geom].reshape(3, 3).T + data.geom_xpos[geom])
+    return np.concatenate(found)
 
 
 def test_square(square: Any):

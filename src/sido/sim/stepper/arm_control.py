@@ -8,7 +8,7 @@ import numpy as np
 
 from sido.arrays import Array
 from sido.sim.stepper.algebra import increment_of, multiply, rotation_of
-from sido.sim.stepper.native import floats, member, mj_full_m, mj_jac_site, native
+from sido.sim.stepper.native import floats, member, mj_jac_site, native
 from sido.sim.stepper.tables import Control, Fleet, Plant
 from sido.sim.stepper.torques import Scratch, osc_torques
 
@@ -65,7 +65,7 @@ def control_arm(
     position, rotation = grip_pose(data, plant, control)
     if substep == 0:
         set_goal(action, control, position, rotation, work)
-    mj_full_m(plant.model, work.full_mass.ctypes.data, member(data, offsets.qM))
+    mass = floats(member(data, offsets.qM), plant.nm)
     jacobian_at = work.full_jacobian.ctypes.data
     mj_jac_site(plant.model, data, jacobian_at, jacobian_at + 3 * 8 * nv, control.grip_site)
     qpos, qvel = floats(member(data, offsets.qpos), plant.nq), floats(member(data, offsets.qvel), nv)
@@ -75,7 +75,8 @@ def control_arm(
     for joint in range(joints):
         dof = control.joint_dofs[joint]
         for other in range(joints):
-            work.mass[joint, other] = work.full_mass[dof, control.joint_dofs[other]]
+            place = control.mass_at[joint, other]
+            work.mass[joint, other] = mass[place] if place >= 0 else 0.0
         for axis in range(6):
             work.jacobian[axis, joint] = work.full_jacobian[axis, dof]
         away = fleet.rest_joints[i, joint] - qpos[control.joint_qpos[joint]]

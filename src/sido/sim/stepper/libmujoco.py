@@ -16,7 +16,7 @@ from sido.errors import SidoError
 
 __all__ = ["ALREADY_WARNED", "Offsets", "address_of", "link", "offsets", "verify"]
 
-FUNCTIONS = ("mj_step1", "mj_step2", "mj_kinematics", "mj_fullM", "mj_jacSite", "mju_mat2Quat")
+FUNCTIONS = ("mj_step1", "mj_step2", "mj_kinematics", "mj_jacSite", "mju_mat2Quat")
 
 ALREADY_WARNED = 2
 """Where every environment's warning counts start. mujoco prints and logs the first warning of a kind only, and counts

@@ -74,7 +74,7 @@ class Stepper:
         """Each environment's own, for rendering. To change a state, use `reset`."""
         libmujoco.link()
         self._plant = plant_table(model, rate_hz)
-        self._control = control_table(arm, osc)
+        self._control = control_table(model, arm, osc)
         self._watch = Watch(*pair_bits(contacts, model.ngeom), len(contacts), self._release_bits(release))
         self._can_drive = driven is not None
         self._still = course_table(model, driven, envs, self._plant.substeps)

@@ -35,6 +35,8 @@ class Plant(NamedTuple):
     """Address of the `mjModel` that all environments share."""
     nq: int
     nv: int
+    nm: int
+    """How many entries the mass matrix has where mujoco keeps it, as a tree."""
     nu: int
     warnings: int
     """How many kinds of warnings mujoco counts."""
@@ -48,6 +50,8 @@ class Control(NamedTuple):
     grip_site: int
     joint_qpos: Array
     joint_dofs: Array
+    mass_at: Array
+    """Where mujoco keeps each entry of the joints' mass matrix; -1 where it is zero."""
     actuators: Array
     torque_low: Array
     torque_high: Array
@@ -124,6 +128,7 @@ def plant_table(model: mujoco.MjModel, rate_hz: float) -> Plant:
         model=address_of(model),
         nq=model.nq,
         nv=model.nv,
+        nm=model.nM,
         nu=model.nu,
         warnings=int(mujoco.mjtWarning.mjNWARNING),
         substeps=round(steps),
@@ -131,7 +136,7 @@ def plant_table(model: mujoco.MjModel, rate_hz: float) -> Plant:
     )
 
 
-def control_table(arm: ArmModel, osc: OscSettings) -> Control:
+def control_table(model: mujoco.MjModel, arm: ArmModel, osc: OscSettings) -> Control:
     spec, gripper = osc.action_spec, arm.gripper
     base = arm.base_pose
     frame = base if spec.frame == "base" else Pose.identity()
@@ -141,6 +146,7 @@ def control_table(arm: ArmModel, osc: OscSettings) -> Control:
         grip_site=arm.grip_site,
         joint_qpos=_ids(arm.joint_qpos),
         joint_dofs=_ids(arm.joint_dofs),
+        mass_at=mass_addresses(model, arm.joint_dofs),
         actuators=_ids(arm.actuators),
         torque_low=arm.torque_limits_nm[:, 0].copy(),
         torque_high=arm.torque_limits_nm[:, 1].copy(),
@@ -159,6 +165,22 @@ def control_table(arm: ArmModel, osc: OscSettings) -> Control:
         gripper_directions=gripper.directions.astype(np.float64),
         gripper_speed=gripper.speed,
     )
+
+
+def mass_addresses(model: mujoco.MjModel, dofs: Array) -> Array:
+    """Where `mjData.qM` keeps the mass matrix's entry of each two of these degrees of freedom; -1 where it is zero.
+
+    mujoco has a row for each, with what stands between it and the root: itself, its parent, and so on.
+    """
+    places = np.full((len(dofs), len(dofs)), -1, dtype=np.int64)
+    row_of = {int(dof): row for row, dof in enumerate(dofs)}
+    for dof, row in row_of.items():
+        place, other = int(model.dof_Madr[dof]), dof
+        while other >= 0:
+            if other in row_of:
+                places[row, row_of[other]] = places[row_of[other], row] = place
+            place, other = place + 1, int(model.dof_parentid[other])
+    return places
 
 
 def fleet_table(data: tuple[mujoco.MjData, ...], plant: Plant, arm: ArmModel, contacts: int) -> Fleet:

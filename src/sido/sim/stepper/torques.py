@@ -16,7 +16,6 @@ __all__ = ["Scratch", "osc_torques", "scratch"]
 class Scratch(NamedTuple):
     """Room for one substep's control law, so that none is asked for in the loop."""
 
-    full_mass: Array
     full_jacobian: Array
     mass: Array
     """`M`, the arm's own."""
@@ -39,7 +38,6 @@ class Scratch(NamedTuple):
 @native
 def scratch(nv: int, joints: int) -> Scratch:
     return Scratch(
-        np.empty((nv, nv)),
         np.empty((6, nv)),
         np.empty((joints, joints)),
         np.empty((6, joints)),
