@@ -19,8 +19,8 @@ $(READY): pyproject.toml constraints.txt tools/setup.sh
 peers: $(READY) ## make the environments of robomimic and lerobot, whose own readers judge what we write
 	tools/setup_peers.sh $(VENV) $(PEERS)
 
-demo: $(READY) ## a first look: synthetic demonstrations, inspected, augmented, drawn (into demo/)
-	$(BIN)/python examples/first_look.py
+demo: $(READY) ## the whole of it on Stack: static demonstrations, two policies, moving objects, a report (demo/demo.html)
+	OMP_NUM_THREADS=1 $(BIN)/sido reproduce demo --scale demo -o demo --workers 2
 
 test: $(READY) peers ## every test
 	$(BIN)/pytest -n 2

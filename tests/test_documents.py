@@ -18,7 +18,10 @@ def snippets(document: str) -> list[str]:
     return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/data_formats.md", "docs/training.md", "docs/policies.md"])
+DOCUMENTS = ("README.md", "docs/data_formats.md", "docs/evaluation.md", "docs/policies.md", "docs/training.md")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_snippets_run(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SIDO_CACHE", str(tmp_path / "cache"))

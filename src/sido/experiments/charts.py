@@ -7,7 +7,7 @@ from html import escape
 
 __all__ = ["curves", "intervals", "shares"]
 
-_ROW, _LEFT, _WIDE, _RIGHT = 26, 250, 420, 70
+_ROW, _LEFT, _WIDE, _RIGHT = 42, 10, 360, 60
 
 
 def intervals(rows: Sequence[tuple[str, float, float, float, float | None, int]], label: str) -> str:
@@ -19,8 +19,8 @@ def intervals(rows: Sequence[tuple[str, float, float, float, float | None, int]]
         for tick in range(5)
     ]
     for k, (name, rate, low, high, paper, colour) in enumerate(rows):
-        y = _ROW * k + 18
-        parts.append(f'<text class="name" x="{_LEFT - 12}" y="{y + 4}" text-anchor="end">{escape(name)}</text>')
+        y = _ROW * k + 30
+        parts.append(f'<text class="name" x="{_LEFT - 4}" y="{y - 13}">{escape(name)}</text>')
         if paper is not None:
             parts.append(
                 f'<path class="paper" d="M{_x(paper):.1f} {y - 6} l6 6 l-6 6 l-6 -6 z">'
@@ -69,18 +69,18 @@ def shares(rows: Sequence[tuple[str, Mapping[str, int], int]], kinds: Sequence[s
     """Stacked bars: name, counts by kind, and of how many."""
     parts: list[str] = []
     for k, (name, counts, total) in enumerate(rows):
-        y, x = _ROW * k + 6, float(_LEFT)
-        parts.append(f'<text class="name" x="{_LEFT - 12}" y="{y + 15}" text-anchor="end">{escape(name)}</text>')
-        parts.append(f'<rect class="rest" x="{_LEFT}" y="{y}" width="{_WIDE}" height="18"/>')
+        y, x = _ROW * k + 22, float(_LEFT)
+        parts.append(f'<text class="name" x="{_LEFT}" y="{y - 6}">{escape(name)}</text>')
+        parts.append(f'<rect class="rest" x="{_LEFT}" y="{y}" width="{_WIDE}" height="14"/>')
         for kind, count in counts.items():
             width = _WIDE * count / total
             parts.append(
-                f'<rect class="f{kinds.index(kind) % 10}" x="{x:.1f}" y="{y}" width="{width:.1f}" height="18">'
+                f'<rect class="f{kinds.index(kind) % 10}" x="{x:.1f}" y="{y}" width="{width:.1f}" height="14">'
                 f"<title>{escape(name)}: {count} of {total} {escape(kind)}</title></rect>"
             )
             x += width
         failed = sum(counts.values())
-        parts.append(f'<text class="value" x="{_LEFT + _WIDE + 10}" y="{y + 14}">{failed}/{total}</text>')
+        parts.append(f'<text class="value" x="{_LEFT + _WIDE + 10}" y="{y + 11}">{failed}/{total}</text>')
     return _svg(parts, _LEFT + _WIDE + _RIGHT, _ROW * len(rows) + 10, label)
 
 
@@ -91,5 +91,5 @@ def _x(rate: float) -> float:
 def _svg(parts: Sequence[str], width: float, height: float, label: str) -> str:
     return (
         f'<div class="scroll"><svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(label)}" '
-        f'style="min-width:{min(width, 560):.0f}px;max-width:{width:.0f}px">{"".join(parts)}</svg></div>'
+        f'style="max-width:{1.2 * width:.0f}px">{"".join(parts)}</svg></div>'
     )

@@ -110,7 +110,7 @@ def _verdict(table: Table) -> str:
 
 def _rates(table: Table) -> str:
     experiment = table.experiment
-    head = "".join(f"<th>{escape(world.name)}</th>" for world in experiment.worlds)
+    head = "".join(f"<th>{_heading(table, world)}</th>" for world in experiment.worlds)
     best = {
         world.name: max(table[method.name, world.name].pooled.rate for method in experiment.methods)
         for world in experiment.worlds
@@ -132,6 +132,13 @@ def _rates(table: Table) -> str:
     )
 
 
+def _heading(table: Table, world: World) -> str:
+    """Without the task, where all worlds are of the same."""
+    task, rest = world.name.split(", ", 1)
+    alone = len({each.task for each in table.experiment.worlds}) == 1
+    return escape(rest) if alone else f"{escape(task)}<br>{escape(rest)}"
+
+
 def _cell(entry: Entry, best: float) -> str:
     low, high = entry.pooled.interval()
     lines = [f"{low:.2f} to {high:.2f}"]
@@ -142,7 +149,7 @@ def _cell(entry: Entry, best: float) -> str:
         lines.append("p &lt; 0.001" if p < 0.001 else f"p = {p:.3f}")
     if entry.paper is not None:
         lines.append(f"paper {entry.paper:.2f}")
-    mark = ' class="best"' if entry.pooled.rate == best else ""
+    mark = ' class="best"' if entry.pooled.rate == best > 0.0 else ""
     return f"<td{mark}><b>{entry.pooled.rate:.2f}</b>" + "".join(f"<small>{line}</small>" for line in lines) + "</td>"
 
 
@@ -201,7 +208,7 @@ def _details(table: Table) -> str:
             _number(summary.sparc, 1.0, "", 2),
         )
         first, *others = (escape(cell) for cell in cells)
-        rows.append(f"<tr><th>{first}</th>" + "".join(f"<td>{cell}</td>" for cell in others) + "</tr>")
+        rows.append(f"<tr><th>{first}</th>" + "".join(f'<td class="plain">{cell}</td>' for cell in others) + "</tr>")
     titles = "".join(f"<th>{escape(title)}</th>" for title in head)
     return (
         f'<details open><summary>Means over episodes, pre-grasp</summary><div class="scroll"><table><thead><tr>{titles}'
