@@ -46,9 +46,12 @@ def first_closing(rollout: Rollout) -> int | None:
 
 
 def lead_m(rollout: Rollout, step: int) -> float:
-    """How far the hand is ahead of the object, along the object's way; negative behind. NaN where it stands still."""
+    """How far the hand is ahead of the object, along the object's way; negative behind.
+
+    NaN where nothing drives it: an object that a finger pushes has no way of its own.
+    """
     velocity = rollout.object_velocity_mps[step, :2].astype(float)
     speed = float(np.hypot(*velocity))
-    if speed < _STILL_MPS:
+    if speed < _STILL_MPS or not rollout.driven[max(step - 1, 0)]:
         return float("nan")
     return float((rollout.eef_position[step, :2] - rollout.object_position[step, :2]) @ velocity / speed)
