@@ -22,7 +22,7 @@ def problem(seed: int) -> Any:
     """A random arm in a random state."""
     rng = np.random.default_rng(seed)
     root = rng.standard_normal((JOINTS, JOINTS))
-    work = scratch(JOINTS, JOINTS)
+    work = scratch(JOINTS)
     work.mass[:] = root @ root.T + 0.1 * np.eye(JOINTS)
     for array in (work.jacobian, work.bias, work.rest, work.wrench):
         array[:] = rng.standard_normal(array.shape)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sido.arrays import Array
 from sido.sim.stepper.algebra import increment_of, multiply, rotation_of
-from sido.sim.stepper.native import floats, member, mj_jac_site, native
+from sido.sim.stepper.native import floats, member, native
 from sido.sim.stepper.tables import Control, Fleet, Plant
 from sido.sim.stepper.torques import Scratch, osc_torques
 
@@ -57,6 +57,18 @@ def hand_error(work: Scratch, position: Array, rotation: Array, axis: int) -> fl
 
 
 @native
+def turning_column(work: Scratch, joint: int, position: Array, anchors: int, axes: int, number: int) -> None:
+    """The hand's velocity for one radian per second of a hinge: `axis x (hand - anchor)`, and the axis itself."""
+    anchor, axis = floats(anchors + 3 * 8 * number, 3), floats(axes + 3 * 8 * number, 3)
+    x, y, z = position[0] - anchor[0], position[1] - anchor[1], position[2] - anchor[2]
+    work.jacobian[0, joint] = axis[1] * z - axis[2] * y
+    work.jacobian[1, joint] = axis[2] * x - axis[0] * z
+    work.jacobian[2, joint] = axis[0] * y - axis[1] * x
+    for k in range(3):
+        work.jacobian[3 + k, joint] = axis[k]
+
+
+@native
 def control_arm(
     i: int, plant: Plant, control: Control, fleet: Fleet, work: Scratch, action: Array, substep: int
 ) -> bool:
@@ -66,8 +78,7 @@ def control_arm(
     if substep == 0:
         set_goal(action, control, position, rotation, work)
     mass = floats(member(data, offsets.qM), plant.nm)
-    jacobian_at = work.full_jacobian.ctypes.data
-    mj_jac_site(plant.model, data, jacobian_at, jacobian_at + 3 * 8 * nv, control.grip_site)
+    anchors, axes = member(data, offsets.xanchor), member(data, offsets.xaxis)
     qpos, qvel = floats(member(data, offsets.qpos), plant.nq), floats(member(data, offsets.qvel), nv)
     qfrc_bias = floats(member(data, offsets.qfrc_bias), nv)
     rest_damping = 2.0 * math.sqrt(control.rest_stiffness)
@@ -77,8 +88,7 @@ def control_arm(
         for other in range(joints):
             place = control.mass_at[joint, other]
             work.mass[joint, other] = mass[place] if place >= 0 else 0.0
-        for axis in range(6):
-            work.jacobian[axis, joint] = work.full_jacobian[axis, dof]
+        turning_column(work, joint, position, anchors, axes, control.joint_ids[joint])
         away = fleet.rest_joints[i, joint] - qpos[control.joint_qpos[joint]]
         work.rest[joint] = control.rest_stiffness * away - rest_damping * qvel[dof]
         work.bias[joint] = qfrc_bias[dof]

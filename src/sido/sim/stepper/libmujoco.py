@@ -16,7 +16,7 @@ from sido.errors import SidoError
 
 __all__ = ["ALREADY_WARNED", "Offsets", "address_of", "link", "offsets", "verify"]
 
-FUNCTIONS = ("mj_step1", "mj_step2", "mj_kinematics", "mj_jacSite", "mju_mat2Quat")
+FUNCTIONS = ("mj_step1", "mj_step2", "mj_kinematics", "mju_mat2Quat")
 
 ALREADY_WARNED = 2
 """Where every environment's warning counts start. mujoco prints and logs the first warning of a kind only, and counts
@@ -54,6 +54,8 @@ class Offsets(NamedTuple):
     qM: int  # noqa: N815  # mujoco's name
     site_xpos: int
     site_xmat: int
+    xanchor: int
+    xaxis: int
 
 
 @cache
@@ -86,7 +88,20 @@ def offsets() -> Offsets:
         warning_stride=ctypes.sizeof(warning) // ctypes.sizeof(ctypes.c_int),
         **{
             name: getattr(data, name).offset
-            for name in ("time", "ncon", "contact", "qpos", "qvel", "ctrl", "qfrc_bias", "qM", "site_xpos", "site_xmat")
+            for name in (
+                "time",
+                "ncon",
+                "contact",
+                "qpos",
+                "qvel",
+                "ctrl",
+                "qfrc_bias",
+                "qM",
+                "site_xpos",
+                "site_xmat",
+                "xanchor",
+                "xaxis",
+            )
         },
     )
 
@@ -103,7 +118,7 @@ def verify(data: mujoco.MjData) -> None:
         "time": ctypes.c_double.from_address(start + at.time).value == data.time,
         "warning": start + at.warning_number == data.warning.number.ctypes.data,
     }
-    arrays = {name: getattr(data, name) for name in ("qpos", "qvel", "ctrl", "qfrc_bias", "qM", "site_xpos")}
+    arrays = {name: getattr(data, name) for name in ("qpos", "qvel", "ctrl", "qfrc_bias", "qM", "site_xpos", "xaxis")}
     if data.ncon:
         arrays["contact"] = data.contact.dist
     for name, array in arrays.items():

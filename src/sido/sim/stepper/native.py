@@ -22,7 +22,6 @@ __all__ = [
     "floats",
     "ints",
     "member",
-    "mj_jac_site",
     "mj_kinematics",
     "mj_step1",
     "mj_step2",
@@ -83,9 +82,6 @@ _word_pointer = _pointer_to(types.intp)
 mj_step1 = types.ExternalFunction("mj_step1", types.void(types.intp, types.intp))
 mj_step2 = types.ExternalFunction("mj_step2", types.void(types.intp, types.intp))
 mj_kinematics = types.ExternalFunction("mj_kinematics", types.void(types.intp, types.intp))
-mj_jac_site = types.ExternalFunction(
-    "mj_jacSite", types.void(types.intp, types.intp, types.intp, types.intp, types.int32)
-)
 mju_mat2quat = types.ExternalFunction("mju_mat2Quat", types.void(types.intp, types.intp))
 
 

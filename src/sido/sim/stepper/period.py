@@ -80,7 +80,7 @@ def restore_state(i: int, plant: Plant, fleet: Fleet) -> None:
 def simulate(i: int, plant: Plant, control: Control, course: Course, watch: Watch, fleet: Fleet, action: Array) -> int:
     """Step mujoco through one control period; the fault code, 0 where all went well."""
     data = fleet.data[i]
-    work = scratch(plant.nv, control.joint_dofs.size)
+    work = scratch(control.joint_dofs.size)
     for k in range(plant.substeps):
         if fleet.driven[i]:
             turn_object(i, plant, course, fleet, k)

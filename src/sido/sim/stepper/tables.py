@@ -48,6 +48,7 @@ class Control(NamedTuple):
     """The arm, its gripper and the control law, in world coordinates and SI units."""
 
     grip_site: int
+    joint_ids: Array
     joint_qpos: Array
     joint_dofs: Array
     mass_at: Array
@@ -144,6 +145,7 @@ def control_table(model: mujoco.MjModel, arm: ArmModel, osc: OscSettings) -> Con
     low, high = gripper.control_range.T
     return Control(
         grip_site=arm.grip_site,
+        joint_ids=hinges(model, arm),
         joint_qpos=_ids(arm.joint_qpos),
         joint_dofs=_ids(arm.joint_dofs),
         mass_at=mass_addresses(model, arm.joint_dofs),
@@ -165,6 +167,26 @@ def control_table(model: mujoco.MjModel, arm: ArmModel, osc: OscSettings) -> Con
         gripper_directions=gripper.directions.astype(np.float64),
         gripper_speed=gripper.speed,
     )
+
+
+def hinges(model: mujoco.MjModel, arm: ArmModel) -> Array:
+    """The arm's joints, each of which turns the hand.
+
+    Raises:
+        SettingError: one does not.
+    """
+    joints = model.dof_jntid[arm.joint_dofs]
+    hand = int(model.site_bodyid[arm.grip_site])
+    moving = set[int]()
+    while hand > 0:
+        moving.add(hand)
+        hand = int(model.body_parentid[hand])
+    for joint in joints.tolist():
+        if model.jnt_type[joint] != mujoco.mjtJoint.mjJNT_HINGE or int(model.jnt_bodyid[joint]) not in moving:
+            raise SettingError(
+                "a joint of the arm does not turn the hand", found=str(model.joint(joint).name), expected="hinges only"
+            )
+    return _ids(joints)
 
 
 def mass_addresses(model: mujoco.MjModel, dofs: Array) -> Array:

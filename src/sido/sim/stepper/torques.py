@@ -16,7 +16,6 @@ __all__ = ["Scratch", "osc_torques", "scratch"]
 class Scratch(NamedTuple):
     """Room for one substep's control law, so that none is asked for in the loop."""
 
-    full_jacobian: Array
     mass: Array
     """`M`, the arm's own."""
     jacobian: Array
@@ -36,9 +35,8 @@ class Scratch(NamedTuple):
 
 
 @native
-def scratch(nv: int, joints: int) -> Scratch:
+def scratch(joints: int) -> Scratch:
     return Scratch(
-        np.empty((6, nv)),
         np.empty((joints, joints)),
         np.empty((6, joints)),
         np.empty(joints),
