@@ -34,7 +34,7 @@ def test_snippets_run(document: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_every_command_of_the_readme_exists(capsys: pytest.CaptureFixture[str]):
-    commands = re.findall(r"^sido (\w+)", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
+    commands = re.findall(r"(?:^|`)sido (\w+)", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
     assert {"inspect", "augment", "convert"} <= set(commands)
     for verb in set(commands):
         with pytest.raises(SystemExit):
