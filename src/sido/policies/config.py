@@ -94,6 +94,8 @@ class ResNet18Config:
     keypoints: int = 32
     crop: int | None = 76
     """Side of the square that is cut out of each image, pixels: at random in training, else from the middle."""
+    normalised: bool = True
+    """With GroupNorm; equidiff's encoder of the wrist's camera is without."""
 
     def __post_init__(self) -> None:
         _require_at_least(1, self, "keypoints", "crop")

@@ -122,7 +122,8 @@ RECIPES: dict[tuple[PolicyClass, Sight, Scale], Recipe] = {
         DemoEpochs(50_000), 128, UnetConfig(), DiffusionConfig(), validation_share=0.02
     ),
     ("equidp", "image", "paper"): Recipe(
-        DemoEpochs(50_000), 128, UnetConfig(), DiffusionConfig(), ResNet18Config(), landmarks=False,
+        DemoEpochs(50_000), 128, UnetConfig(), DiffusionConfig(), ResNet18Config(64, normalised=False),
+        landmarks=False,
         validation_share=0.02,
     ),
 }  # fmt: skip

@@ -80,6 +80,15 @@ def test_resnet18_has_the_weights_of_torchvisions():
     assert sum(isinstance(module, torch.nn.Conv2d) for module in trunk.modules()) == 20
 
 
+def test_equidiffs_wrist_encoder_has_no_norms():
+    """Its 9,600 scales and shifts are gone, and 64 keypoints are 128 numbers."""
+    encoder = build_encoder(ResNet18Config(64, normalised=False), (CameraConfig("wrist", 84, 84),))
+    assert not any(isinstance(module, torch.nn.GroupNorm) for module in encoder.modules())
+    keypoints, mix = 64 * 512 + 64, 128 * 128 + 128
+    assert sum(weight.numel() for weight in encoder.parameters()) == 11_176_512 - 9_600 + keypoints + mix
+    assert encoder.features == 128
+
+
 def test_its_original_size():
     encoder = build_encoder(ResNet18Config(), (CameraConfig("agentview", 84, 84),))
     keypoints, mix = 32 * 512 + 32, 64 * 64 + 64

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import final
 
 from jaxtyping import Float
@@ -22,11 +22,11 @@ _SMALLEST = 33  # pixels: on less, the trunk's map is a single place, and all ke
 
 def resnet18_encoder(config: ResNet18Config, cameras: Sequence[CameraConfig]) -> Encoder:
     """One for each camera."""
-    network = functools.partial(resnet18, config.keypoints)
+    network = functools.partial(resnet18, config.keypoints, normalised=config.normalised)
     return PerCamera(network, 2 * config.keypoints, cameras, config.crop)
 
 
-def resnet18(keypoints: int, height: int, width: int) -> nn.Sequential:
+def resnet18(keypoints: int, height: int, width: int, *, normalised: bool = True) -> nn.Sequential:
     """`[N, 3, height, width]` to `[N, 2 * keypoints]`: the keypoints' places, linearly mixed as in robomimic."""
     if min(height, width) < _SMALLEST:
         raise SettingError(
@@ -37,14 +37,16 @@ def resnet18(keypoints: int, height: int, width: int) -> nn.Sequential:
             fix="use larger images, or the small CNN",
         )
     size = 2 * keypoints
-    return nn.Sequential(resnet18_trunk(), SpatialSoftmax(512, keypoints), nn.Flatten(), nn.Linear(size, size))
+    trunk = resnet18_trunk(normalised=normalised)
+    return nn.Sequential(trunk, SpatialSoftmax(512, keypoints), nn.Flatten(), nn.Linear(size, size))
 
 
-def resnet18_trunk() -> nn.Sequential:
+def resnet18_trunk(*, normalised: bool = True) -> nn.Sequential:
     """`[N, 3, height, width]` to `[N, 512, height / 32, width / 32]`, rounded up: 11.2 M weights."""
-    stem = [nn.Conv2d(3, 64, kernel_size=7, stride=2, padding=3, bias=False), _norm(64), nn.ReLU(inplace=True)]
+    norm = _group_norm if normalised else _as_it_is
+    stem = [nn.Conv2d(3, 64, kernel_size=7, stride=2, padding=3, bias=False), norm(64), nn.ReLU(inplace=True)]
     stages = [
-        _Block(before, after, stride)
+        _Block(before, after, stride, norm)
         for before, after, stride in (
             (64, 64, 1), (64, 64, 1), (64, 128, 2), (128, 128, 1),
             (128, 256, 2), (256, 256, 1), (256, 512, 2), (512, 512, 1),
@@ -61,20 +63,20 @@ def resnet18_trunk() -> nn.Sequential:
 class _Block(nn.Module):
     """Two 3x3 convolutions beside a shortcut."""
 
-    def __init__(self, before: int, after: int, stride: int) -> None:
+    def __init__(self, before: int, after: int, stride: int, norm: Callable[[int], nn.Module]) -> None:
         super().__init__()
         self.change = nn.Sequential(
             nn.Conv2d(before, after, kernel_size=3, stride=stride, padding=1, bias=False),
-            _norm(after),
+            norm(after),
             nn.ReLU(inplace=True),
             nn.Conv2d(after, after, kernel_size=3, padding=1, bias=False),
-            _norm(after),
+            norm(after),
         )
         same = before == after and stride == 1
         self.shortcut = (
             nn.Identity()
             if same
-            else nn.Sequential(nn.Conv2d(before, after, kernel_size=1, stride=stride, bias=False), _norm(after))
+            else nn.Sequential(nn.Conv2d(before, after, kernel_size=1, stride=stride, bias=False), norm(after))
         )
         self.last = nn.ReLU(inplace=True)
 
@@ -82,6 +84,10 @@ class _Block(nn.Module):
         return self.last(self.change(x) + self.shortcut(x))
 
 
-def _norm(channels: int) -> nn.GroupNorm:
+def _group_norm(channels: int) -> nn.Module:
     """In groups of 16 channels, as diffusion_policy has it: batch statistics and an average of weights do not agree."""
     return nn.GroupNorm(channels // 16, channels)
+
+
+def _as_it_is(_channels: int) -> nn.Module:
+    return nn.Identity()
