@@ -102,8 +102,8 @@ RECIPES: dict[tuple[PolicyClass, Sight, Scale], Recipe] = {
         observation_steps=1, landmarks=False, draws=4, optimiser=_LAPTOP_RATE, precision="bfloat16",
     ),
     ("equidp", "state", "cpu"): Recipe(
-        Steps(8000), 128, MlpConfig(128, 3), FlowMatchingConfig(6), offset_features=True, optimiser=_LAPTOP_RATE,
-        fields=32, action_fields=16,
+        Steps(6000), 64, MlpConfig(128, 3), FlowMatchingConfig(6), observation_steps=1, offset_features=True,
+        optimiser=_LAPTOP_RATE, fields=32, action_fields=16,
     ),
     ("equidp", "image", "cpu"): Recipe(
         Steps(6000), 64, MlpConfig(128, 3), FlowMatchingConfig(6), SmallCnnConfig((16, 32, 64), 64),
