@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ from sido.sim.cameras import PRETTY, Cameras
 
 __all__ = ["film_rollout"]
 
+_PLAIN = dataclasses.replace(PRETTY, shadows=False, reflections=False)
+"""Either would draw the whole scene again in every frame."""
 _EVERY = 2
 """Control steps from one frame to the next."""
 _LONGEST_S = 12.0
@@ -28,7 +31,7 @@ def film_rollout(actor: Actor, setting: Setting, seed: int, *, size: int = 240) 
     stage = Stage(actor, setting, envs=1, rows_per_call=ROWS_PER_CALL)
     try:
         with (
-            Cameras(stage.task.scene, ["spectator"], size=(size, size), quality=PRETTY) as cameras,
+            Cameras(stage.task.scene, ["spectator"], size=(size, size), quality=_PLAIN) as cameras,
             tempfile.TemporaryDirectory() as folder,
         ):
             path = Path(folder) / "film.mp4"
