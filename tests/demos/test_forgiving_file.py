@@ -55,7 +55,10 @@ def test_what_was_written_is_read_back(tmp_path_factory: pytest.TempPathFactory,
         assert file.seek(0, io.SEEK_END) == len(model)
         file.seek(0)
         assert file.read() == bytes(model)
-        assert (file.error is None) == (path.read_bytes() == bytes(model))
+        if file.error is None:
+            assert path.read_bytes() == bytes(model)
+        if sum(len(content) for _, content in writes) <= room:
+            assert file.error is None
     path.unlink()
 
 
