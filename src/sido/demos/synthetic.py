@@ -48,7 +48,8 @@ def reach_and_lift(
             "the grasp must leave 10 steps on both sides", found=grasp_step, expected=f"10..{steps - 10}"
         )
     cube = _TABLE_CENTRE_M + np.concatenate([rng.uniform(-0.08, 0.08, 2), [0.0]])
-    start = _TABLE_CENTRE_M + np.array([0.0, 0.0, _HOVER_M]) + rng.normal(0.0, 0.02, 3)
+    aside = np.clip(rng.normal(0.0, 0.02, 3), -0.05, 0.05)  # farther off, a command would have to exceed its range
+    start = _TABLE_CENTRE_M + np.array([0.0, 0.0, _HOVER_M]) + aside
     contact = grasp_step + round((_FINGERS_OPEN_M - _FINGERS_ON_CUBE_M) / _FINGER_STEP_M)
     lifted = cube + np.array([0.0, 0.0, 0.10])
     hand = np.concatenate(
