@@ -95,7 +95,8 @@ _LAPTOP_RATE = AdamWConfig(learning_rate=1e-3, betas=(0.9, 0.999), weight_decay=
 RECIPES: dict[tuple[PolicyClass, Sight, Scale], Recipe] = {
     # Laptops: docs/training.md has what was measured.
     ("dp", "state", "cpu"): Recipe(
-        Steps(8000), 128, MlpConfig(256, 3), FlowMatchingConfig(6), offset_features=True, optimiser=_LAPTOP_RATE
+        Steps(8000), 128, MlpConfig(256, 3), FlowMatchingConfig(6),
+        observation_steps=1, offset_features=True, optimiser=_LAPTOP_RATE,
     ),
     ("dp", "image", "cpu"): Recipe(
         Steps(6000), 64, MlpConfig(256, 3), FlowMatchingConfig(6), SmallCnnConfig((16, 32, 64), 64),
