@@ -54,6 +54,12 @@ def test_every_transition_once_before_any_again(transitions: int, batch: int, se
     assert torch.equal(late, order.batch(batches - 1)), "a batch follows from its number alone"
 
 
+def test_every_epoch_has_an_order_of_its_own():
+    first, second = Order(100, 100, 0).batch(0), Order(100, 100, 0).batch(1)
+    assert not torch.equal(first, second)
+    assert not torch.equal(first, Order(100, 100, 1).batch(0))
+
+
 @pytest.mark.parametrize("threads", [0, 1, 3])
 def test_batches_come_in_order_whoever_makes_them(threads: int):
     assert list(ahead(lambda number: number * number, range(4, 30), threads)) == [n * n for n in range(4, 30)]

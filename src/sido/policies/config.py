@@ -56,8 +56,9 @@ class ObservationConfig:
     landmarks: tuple[str, ...] = ()
     """Further things whose positions are seen, by name ("cubeB"): `observations["landmark.cubeB"]`, metres."""
     offset_features: bool = True
-    """Show the way from the hand to each position, too: plain, and squashed by `tanh(way / 2 cm)` so that the last
-    centimetres fill the range. Four times less training from state (docs/policies.md)."""
+    """Show the ways from the hand to each position, too, and from the object to each landmark: plain, and squashed by
+    `tanh(way / 2 cm)` so that the last centimetres fill the range. Four times less training from state
+    (docs/policies.md)."""
 
     def __post_init__(self) -> None:
         _require_one_of("pose_channel", self.pose_channel, ("none", "current", "future"))

@@ -24,7 +24,7 @@ FAR_M = 0.10
 @final
 @dataclass(frozen=True)
 class StateFeatures:
-    """One vector for each observation step: hand, gripper, pose channel if any, landmarks, and the ways to these.
+    """One vector for each observation step: hand, gripper, pose channel if any, landmarks, and the ways between these.
 
     Nothing is clipped: however far an object has been displaced, its channel says where it is. The ways are taken in
     metres, before anything is normalised.
@@ -35,9 +35,8 @@ class StateFeatures:
     @property
     def size(self) -> int:
         """How many numbers that is, for one step."""
-        positions = len(self._positions)
-        ways = 6 * positions if self.config.offset_features else 0
-        return 3 + 6 + self.config.gripper_joints + 3 * positions + ways
+        ways = 6 * len(self._ways) if self.config.offset_features else 0
+        return 3 + 6 + self.config.gripper_joints + 3 * len(self._positions) + ways
 
     def __call__(
         self, normaliser: Normaliser, observations: Mapping[str, Tensor], object_position: Float[Tensor, "B O 3"]
@@ -46,9 +45,8 @@ class StateFeatures:
         raw = {**observations, "object_position": object_position}
         names = ("eef_position", "eef_rot6d", "gripper", *self._positions)
         parts = [normaliser.normalise(name, raw[name].to(normaliser.scale)) for name in names]
-        if self.config.offset_features and self._positions:
-            hand = raw["eef_position"]
-            ways = torch.cat([(raw[name] - hand).to(normaliser.scale) for name in self._positions], dim=-1)
+        if self.config.offset_features and self._ways:
+            ways = torch.cat([(raw[end] - raw[begin]).to(normaliser.scale) for begin, end in self._ways], dim=-1)
             parts += [ways / FAR_M, torch.tanh(ways / NEAR_M)]
         return torch.cat(parts, dim=-1)
 
@@ -57,3 +55,11 @@ class StateFeatures:
         """What there is to reach for."""
         channel = () if self.config.pose_channel == "none" else ("object_position",)
         return (*channel, *(f"landmark.{name}" for name in self.config.landmarks))
+
+    @property
+    def _ways(self) -> tuple[tuple[str, str], ...]:
+        """From where to where: from the hand to all positions, from the object to the landmarks."""
+        hand = tuple(("eef_position", name) for name in self._positions)
+        if self.config.pose_channel == "none":
+            return hand
+        return (*hand, *(("object_position", f"landmark.{name}") for name in self.config.landmarks))
