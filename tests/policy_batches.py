@@ -63,5 +63,6 @@ def policy_statistics(observation: ObservationConfig, spec: ActionSpec) -> Stati
         "gripper": (torch.zeros(fingers), torch.full((fingers,), 0.04)),
         "object_position": (LOW, HIGH),
         "actions": actions,
+        "goal_ways": (LOW - HIGH, HIGH - LOW),
     }
     return Statistics(ranges | {f"landmark.{name}": (LOW, HIGH) for name in observation.landmarks})

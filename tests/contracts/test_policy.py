@@ -35,6 +35,7 @@ ABSOLUTE, RELATIVE = ACTION_SPECS["osc-absolute"], ACTION_SPECS["osc-delta"]
 
 POLICIES: dict[str, tuple[PolicyConfig, ActionSpec]] = {
     "state": (DiffusionPolicyConfig(denoiser=MLP, process=FLOW), ABSOLUTE),
+    "ways from the hand": (DiffusionPolicyConfig(denoiser=MLP, process=FLOW, goals_from_hand=True), ABSOLUTE),
     "relative": (DiffusionPolicyConfig(denoiser=MLP, process=FLOW, prediction_horizon=8), RELATIVE),
     "no pose channel": (DiffusionPolicyConfig(BLIND, denoiser=MLP, process=FLOW), ACTION_SPECS["droid"]),
     "no rotation": (DiffusionPolicyConfig(denoiser=MLP, process=FLOW), ActionSpec("absolute", rotation="none")),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pytest
 
 from sido.errors import SettingError
@@ -46,7 +48,7 @@ def test_the_paper_s_scale_is_the_originals_settings():
     """docs/training.md names the sources of these numbers."""
     ours = made("dp-sido", "image", "paper")
     optimiser, process = ours.optimiser, ours.policy.process
-    assert (ours.batch_size, ours.duration, ours.action_horizon) == (64, Epochs(3050), 8)
+    assert (ours.batch_size, ours.duration, ours.action_horizon, ours.draws) == (64, Epochs(3050), 8, 1)
     assert (optimiser.learning_rate, optimiser.betas, optimiser.epsilon) == (1e-4, (0.95, 0.999), 1e-8)
     assert (optimiser.weight_decay, optimiser.warmup_steps, optimiser.longest_gradient) == (1e-6, 500, None)
     assert (ours.average.power, ours.average.inverse_gamma, ours.average.largest_decay) == (0.75, 1.0, 0.9999)
@@ -55,6 +57,7 @@ def test_the_paper_s_scale_is_the_originals_settings():
     assert ours.policy.encoder == DinoV3Config(trained=True)
     assert (ours.policy.prediction_horizon, ours.policy.observation.observation_steps) == (16, 2)
     assert not ours.policy.observation.offset_features
+    assert not ours.policy.goals_from_hand
     assert ours.policy.observation.landmarks == ()
     equi = made("equidp-sido", "image", "paper")
     assert (equi.batch_size, equi.duration) == (128, DemoEpochs(50_000))
@@ -71,6 +74,19 @@ def test_what_is_fitted_to_the_data(stack: Path, filmed: Path):
     cameras = (CameraConfig("agentview", 16, 16), CameraConfig("robot0_eye_in_hand", 16, 16))
     assert fit_to_data(DataConfig(str(filmed)), None).cameras == cameras
     assert fit_to_data(DataConfig(str(filmed)), ["agentview"]).cameras == cameras[:1]
+
+
+def test_all_objects_but_the_grasped_one_are_landmarks(stack: Path, tmp_path: Path):
+    path = tmp_path / "stack.hdf5"
+    path.write_bytes(stack.read_bytes())
+    with h5py.File(path, "r+") as file:
+        for demo in file["data"].values():
+            poses = np.tile(np.eye(4), (demo["actions"].shape[0], 1, 1))
+            demo["datagen_info/object_poses/cubeB"] = poses
+            poses = poses.copy()
+            poses[:, :3, 3] = demo["obs/object_position"][()]
+            demo["datagen_info/object_poses/cubeA"] = poses
+    assert fit_to_data(DataConfig(str(path), object_key="obs/object_position")).landmarks == ("cubeB",)
 
 
 @pytest.mark.usefixtures("as_user")

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from sido.errors import SettingError
-from sido.policies import ObservationWindow, Policy
+from sido.policies import ObservationWindow, Policy, load_policy
 from sido.train import Rollouts, read_metrics, resume, train
 from sido.train.data import read_training_data
 from train.conftest import tiny
@@ -32,6 +32,8 @@ def test_rollouts_are_measured_and_change_no_weight(stack: Path, tmp_path: Path)
     weights = [(tmp_path / name / "checkpoint/last/policy.safetensors").read_bytes() for name in ("plain", "played")]
     assert weights[0] == weights[1]
     assert not torch.equal(played[0], played[-1]), "it plays with the weights as they are by then"
+    kept = load_policy(tmp_path / "played/checkpoint/last").predict(window, torch.Generator().manual_seed(0))
+    assert torch.equal(played[-1], kept), "it plays with the averaged weights"
     assert resume(tmp_path / "played", rollouts=Rollouts(play, 5)).ended
 
 

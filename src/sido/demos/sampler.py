@@ -135,8 +135,11 @@ class ChunkSampler:
         batches = order.split(batch_size)
         yield from (self.batch(rows) for rows in batches if not drop_last or len(rows) == batch_size)
 
-    def batch(self, transitions: Int64[Tensor, " B"]) -> ChunkBatch:
-        """The given transitions, numbered from 0 to `len(self) - 1` through all demonstrations."""
+    def batch(self, transitions: Int64[Tensor, " B"], *, images: bool = True) -> ChunkBatch:
+        """The given transitions, numbered from 0 to `len(self) - 1` through all demonstrations.
+
+        `images` False leaves the images out.
+        """
         demo, row = self._demo[transitions], self._row[transitions]
         first, last = self._first[demo], self._last[demo]
         ahead = row[:, None] + self._ahead
@@ -145,10 +148,10 @@ class ChunkSampler:
         observed = _gather(self._observed, seen)
         observations = {name: observed[..., columns] for name, columns in self._columns.items()}
         object_position = observations.pop("object_position")
-        if self.frames is not None:
-            images = (seen + self._image_shift[demo][:, None]).numpy()
+        if self.frames is not None and images:
+            rows = (seen + self._image_shift[demo][:, None]).numpy()
             for camera in self.frames.cameras:
-                observations[f"image.{camera}"] = torch.from_numpy(self.frames.read(camera, images))
+                observations[f"image.{camera}"] = torch.from_numpy(self.frames.read(camera, rows))
         return ChunkBatch(
             observations=observations,
             object_position=object_position,

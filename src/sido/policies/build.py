@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sido.demos.action_spec import ActionSpec
+from sido.errors import SettingError
 from sido.policies.action_form import ActionForm
 from sido.policies.build_parts import build_denoiser, build_process
 from sido.policies.config import DiffusionPolicyConfig, PolicyConfig
@@ -31,7 +32,13 @@ def _diffusion_policy(
     config: DiffusionPolicyConfig, statistics: Statistics | None, action_spec: ActionSpec
 ) -> DiffusionPolicy:
     observation = config.observation
-    normaliser = Normaliser(observation, action_spec)
+    if config.goals_from_hand and action_spec.kind == "absolute" and action_spec.frame != "base":
+        raise SettingError(
+            "goals can be told from the hand where both are in the base frame",
+            field="policy.goals_from_hand",
+            found=f"{action_spec.kind} actions, {action_spec.frame} frame",
+        )
+    normaliser = Normaliser(observation, action_spec, goals_from_hand=config.goals_from_hand)
     if statistics is not None:
         normaliser.fit(statistics)
     encoder = None if config.encoder is None else build_encoder(config.encoder, observation.cameras)

@@ -230,6 +230,9 @@ class DiffusionPolicyConfig:
     denoiser: DenoiserConfig = field(default_factory=MlpConfig)
     process: ProcessConfig = field(default_factory=FlowMatchingConfig)
     prediction_horizon: int = 16
+    goals_from_hand: bool = False
+    """Let the network say absolute goals as ways from where the hand is when it plans: what it learns in one place of
+    the workspace then holds in the others. Only the network's form: datasets, robots and counterfactuals see goals."""
 
     def __post_init__(self) -> None:
         _require_at_least(1, self, "prediction_horizon")

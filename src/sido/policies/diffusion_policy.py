@@ -53,6 +53,7 @@ class DiffusionPolicy(Policy):
         self._process = process
         self._form = ActionForm(action_spec)
         self._state = StateFeatures(config.observation)
+        self._from_hand = config.goals_from_hand and action_spec.kind == "absolute"
 
     def loss(self, draws: Sequence[ChunkBatch], generator: torch.Generator) -> Float[Tensor, ""]:
         for draw in draws:
@@ -62,7 +63,8 @@ class DiffusionPolicy(Policy):
         states = [self._state(self.normaliser, draw.observations, draw.object_position) for draw in draws]
         parts = [torch.cat(states)] + ([] if images is None else [images.repeat(len(draws), 1, 1)])
         actions = torch.cat([draw.actions for draw in draws]).to(self.normaliser.scale)
-        clean = self.normaliser.normalise("actions", self._form.encode(actions))
+        hand = torch.cat([draw.observations["eef_position"][:, -1] for draw in draws]).to(self.normaliser.scale)
+        clean = self.normaliser.normalise("actions", self._moved(self._form.encode(actions), -hand))
         return self._process.loss(self._conditioned(parts), clean, generator)
 
     @torch.no_grad()
@@ -77,7 +79,14 @@ class DiffusionPolicy(Policy):
         shape = (len(seen), self.prediction_horizon, self._form.size)
         noise = standard_normal(shape, generator, device=scale.device, dtype=scale.dtype)
         chunk = self._process.sample(self._conditioned(parts), noise, generator)
-        return self._form.decode(self.normaliser.denormalise("actions", chunk))
+        said = self.normaliser.denormalise("actions", chunk)
+        return self._form.decode(self._moved(said, seen.observations["eef_position"][:, -1].to(said)))
+
+    def _moved(self, actions: Float[Tensor, "B H C"], way: Float[Tensor, "B 3"]) -> Float[Tensor, "B H C"]:
+        """Between goals and ways from the hand to them, if the network says these."""
+        if not self._from_hand:
+            return actions
+        return torch.cat([actions[..., :3] + way[:, None], actions[..., 3:]], dim=-1)
 
     def _images(self, observations: Mapping[str, Tensor], generator: torch.Generator | None) -> Tensor | None:
         """Features `[B, O, n]`, from random crops where there is a generator."""

@@ -39,7 +39,7 @@ class Normaliser(nn.Module):
     | "eef_position", "object_position", "landmark.*" | range to [-1, 1], *one* range for all of them |
     | "gripper" | range to [-1, 1] |
     | "eef_rot6d" | as it is |
-    | "actions", as `ActionForm` has them | position: the positions' range if absolute, else its own; rotation as it is; the spec's gripper range to [-1, 1] |
+    | "actions", as `ActionForm` has them | position: the positions' range if absolute (ways from the hand: their own), else its own; rotation as it is; the spec's gripper range to [-1, 1] |
 
     Positions share a range, so that the difference of two normalised positions is a way, whatever they are of.
     Nothing is clipped. The numbers are buffers, so that a state dict holds them.
@@ -48,10 +48,15 @@ class Normaliser(nn.Module):
     scale: Tensor
     offset: Tensor
 
-    def __init__(self, observation: ObservationConfig, action_spec: ActionSpec) -> None:
-        """All NaN until `fit` is called, or a state dict loaded."""
+    def __init__(
+        self, observation: ObservationConfig, action_spec: ActionSpec, *, goals_from_hand: bool = False
+    ) -> None:
+        """All NaN until `fit` is called, or a state dict loaded.
+
+        With `goals_from_hand` the positions of absolute actions are ways from the hand, and have a range of their own.
+        """
         super().__init__()
-        self._action_spec = action_spec
+        self._action_spec, self._goals_from_hand = action_spec, goals_from_hand
         sizes = {"eef_position": 3, "eef_rot6d": 6, "gripper": observation.gripper_joints}
         if observation.pose_channel != "none":
             sizes["object_position"] = 3
@@ -120,11 +125,11 @@ class Normaliser(nn.Module):
         return _usable((low, high), symmetry)
 
     def _action_range(self, statistics: Statistics, symmetry: _Symmetry) -> Range:
-        position = (
-            self._position_range(statistics, symmetry)
-            if self._goals_are_positions
-            else _usable(_goal_positions(statistics), symmetry._replace(axis_m=(0.0, 0.0)))
-        )
+        if self._goals_are_positions and not self._goals_from_hand:
+            position = self._position_range(statistics, symmetry)
+        else:
+            ways = _of(statistics, "goal_ways") if self._goals_are_positions else _goal_positions(statistics)
+            position = _usable(ways, symmetry._replace(axis_m=(0.0, 0.0)))
         rotation = _unit(ActionForm(self._action_spec).size - 4)
         lowest, highest = self._action_spec.gripper_range
         gripper = torch.tensor([lowest]), torch.tensor([highest])

@@ -28,7 +28,8 @@ class Statistics:
     """
 
     ranges: Mapping[str, Range]
-    """By name: "eef_position", "gripper", "object_position", "landmark.<name>", and "actions" in the dataset's form."""
+    """By name: "eef_position", "gripper", "object_position", "landmark.<name>", and "actions" in the dataset's form; of
+    absolute actions also "goal_ways": from the hand, where a chunk is predicted, to its goals."""
 
     @classmethod
     def fit(
@@ -49,9 +50,23 @@ class Statistics:
         # A relative chunk may take up its displacement in a single step.
         units_per_m = 1.0 if spec.kind == "absolute" else 1.0 / (spec.position_scale_m * relative_gain)
         reaches = {"object_position": longest_displacement_m, "actions": longest_displacement_m * units_per_m}
+        if (spec.kind, spec.frame) == ("absolute", "base"):
+            ranges["goal_ways"] = _goal_ways(sampler)
+            reaches["goal_ways"] = longest_displacement_m
         for name, reach in reaches.items():
             low, high = ranges[name]
             planar = torch.zeros_like(low)
             planar[:2] = reach
             ranges[name] = (low - planar, high + planar)
         return cls(ranges)
+
+
+def _goal_ways(sampler: ChunkSampler) -> Range:
+    lows: list[Tensor] = []
+    highs: list[Tensor] = []
+    for transitions in torch.arange(len(sampler)).split(4096):
+        batch = sampler.batch(transitions, images=False)
+        ways = batch.actions[..., :3] - batch.observations["eef_position"][:, -1:]
+        lows.append(ways.flatten(0, 1).amin(dim=0))
+        highs.append(ways.flatten(0, 1).amax(dim=0))
+    return torch.stack(lows).amin(dim=0), torch.stack(highs).amax(dim=0)

@@ -76,6 +76,7 @@ class Recipe:
     """Of all cameras; an equivariant policy's, of those that move with the hand."""
     observation_steps: int = 2
     offset_features: bool = False
+    goals_from_hand: bool = False
     landmarks: bool = True
     """Whether it is told where the other things are; else it sees them in the images only."""
     draws: int = 1
@@ -96,11 +97,12 @@ RECIPES: dict[tuple[PolicyClass, Sight, Scale], Recipe] = {
     # Laptops: docs/training.md has what was measured.
     ("dp", "state", "cpu"): Recipe(
         Steps(8000), 128, MlpConfig(256, 3), FlowMatchingConfig(6),
-        observation_steps=1, offset_features=True, optimiser=_LAPTOP_RATE,
+        observation_steps=1, goals_from_hand=True, offset_features=True, optimiser=_LAPTOP_RATE,
     ),
     ("dp", "image", "cpu"): Recipe(
         Steps(6000), 64, MlpConfig(256, 3), FlowMatchingConfig(6), SmallCnnConfig((16, 32, 64), 64),
-        observation_steps=1, landmarks=False, draws=4, optimiser=_LAPTOP_RATE, precision="bfloat16",
+        observation_steps=1, goals_from_hand=True, landmarks=False, draws=4, optimiser=_LAPTOP_RATE,
+        precision="bfloat16",
     ),
     ("equidp", "state", "cpu"): Recipe(
         Steps(6000), 64, MlpConfig(128, 3), FlowMatchingConfig(6), observation_steps=1, offset_features=True,
@@ -168,7 +170,9 @@ def _policy(method: Method, recipe: Recipe, fitted: Fitted) -> PolicyConfig:
         recipe.offset_features,
     )
     if method.policy == "dp":
-        return DiffusionPolicyConfig(observation, recipe.encoder, recipe.denoiser, recipe.process)
+        return DiffusionPolicyConfig(
+            observation, recipe.encoder, recipe.denoiser, recipe.process, goals_from_hand=recipe.goals_from_hand
+        )
     if isinstance(recipe.encoder, DinoV3Config):
         raise SettingError("an equivariant policy's encoder of the hand's cameras is a CNN", found="DINOv3")
     turned, others = _turned_camera(fitted.cameras)
