@@ -1,0 +1,179 @@
+"""The fast refinement: a few Gauss-Newton steps through the differentiable model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, final
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from sido.augment.dynamics.model import DynamicsModel, Linearised
+from sido.augment.refine.reaching import Reaching, finite, reaching_cost
+from sido.augment.refine.refiner import Refined
+from sido.errors import SettingError
+
+__all__ = ["GaussNewton"]
+
+
+@final
+@dataclass(frozen=True)
+class GaussNewton:
+    """Solves the six-residual least-squares problem that the paper's cost is, by its derivatives.
+
+    48 position commands have to bring six numbers to zero; of all chunks that do, this takes the one that
+
+    - arrives as the demonstrated hand did, at its velocity: what comes after `T_a` is then the demonstration, shifted,
+      whatever the model does not know; and the policy re-plans from a state that it has seen;
+    - differs from the demonstration smoothly, and from the seed little, above all from `T_a` on.
+
+    Each step linearises the rollout (`r` the residuals, `J` their derivatives by the commands, from one pass back
+    through the model for each residual) and solves
+
+        min_u  |W (r + J (u' - u))|^2 + smoothness |D (u' - demonstrated)|^2 + |w (u' - seed)|^2
+
+    in closed form: 12 by 12 numbers for each chunk. Relative commands are kept within their range. The cheapest iterate
+    by the paper's cost is returned, so that it is never worse than the seed.
+    """
+
+    kind: ClassVar[str] = "gauss-newton"
+
+    iterations: int = 3
+    position_m: float = 1e-4
+    """How far off the targets counts as much as 1 in the other terms does."""
+    velocity_m: float = 1e-3
+    """The same for velocities, metres per step."""
+    smoothness: float = 1.0
+    nearness: float = 0.01
+    """Weight of the difference to the seed, before `T_a` ..."""
+    late_nearness: float = 1.0
+    """... and from then on."""
+    chunks_at_once: int = 256
+    """Memory is theirs, whatever the number of chunks."""
+
+    def __post_init__(self) -> None:
+        for name in ("iterations", "chunks_at_once"):
+            self._require(name, getattr(self, name) >= 1, "1 or more")
+        for name in ("position_m", "velocity_m", "smoothness", "nearness", "late_nearness"):
+            self._require(name, 0 < getattr(self, name) < math.inf, "a finite number above 0")
+
+    def _require(self, name: str, holds: bool, expected: str) -> None:
+        if not holds:
+            raise SettingError(
+                "cannot be used", field=f"GaussNewton.{name}", found=getattr(self, name), expected=expected
+            )
+
+    def __call__(self, model: DynamicsModel, task: Reaching, rng: torch.Generator) -> Refined:  # noqa: ARG002
+        parts = [self._refined(model, task.part(rows)) for rows in torch.arange(len(task)).split(self.chunks_at_once)]
+        return Refined(
+            torch.cat([part.positions for part in parts], dim=2),
+            torch.cat([part.cost for part in parts]),
+            torch.cat([part.seed_cost for part in parts]),
+        )
+
+    def _refined(self, model: DynamicsModel, task: Reaching) -> Refined:
+        prior = self._prior(model, task)
+        positions = best = task.seed[:, :3]
+        best_cost = seed_cost = torch.full_like(positions[0, 0], math.inf)
+        for iteration in range(self.iterations):
+            at = linearised(model, task, positions)
+            cost = finite(at.residuals[:, :3].square().sum((0, 1)))
+            if iteration == 0:
+                seed_cost = cost
+            best, best_cost = _cheaper(best, best_cost, positions, cost)
+            positions = self._step(prior, at, positions, math.inf if model.absolute else 1.0)
+        best, best_cost = _cheaper(best, best_cost, positions, reaching_cost(model, task, positions))
+        moves = (task.displacement != 0).any(dim=0)
+        best = torch.where(moves, best, task.seed[:, :3])
+        return Refined(best, torch.where(moves, best_cost, seed_cost), seed_cost)
+
+    def _step(
+        self, prior: _Prior, at: _Residuals, positions: Float[Tensor, "H 3 N"], limit: float
+    ) -> Float[Tensor, "H 3 N"]:
+        """The minimum of the linearised problem, no command beyond the limit.
+
+        Commands that would leave their range are put to its edge, and what they fall short of is asked of the others.
+        """
+        chunks = positions.shape[2]
+        scale = torch.tensor([self.position_m] * 3 + [self.velocity_m] * 3).to(positions).repeat(2)
+        slopes = (at.slopes / scale[:, None, None, None]).permute(3, 0, 2, 1)  # N R 3 H
+        residuals = (at.residuals.reshape(12, chunks) / scale[:, None]).T
+        now, centre = positions.permute(2, 1, 0), prior.centre.permute(2, 1, 0)  # N 3 H
+        base, free = centre, torch.ones_like(now)
+        moved = base
+        for _ in range(1 if math.isinf(limit) else 3):
+            flat = (slopes * free[:, None]).reshape(chunks, 12, -1)
+            spread = ((slopes * free[:, None]) @ prior.covariance * free[:, None]).view(chunks, 12, -1)
+            ahead = residuals + (slopes.reshape(chunks, 12, -1) @ (base - now).reshape(chunks, -1, 1))[..., 0]
+            normal = (spread @ flat.mT).double() + torch.eye(12, dtype=torch.float64, device=flat.device)
+            weights = torch.cholesky_solve(ahead.double()[..., None], torch.linalg.cholesky(normal)).to(flat)
+            moved = base - (spread.mT @ weights).view_as(base)
+            beyond = moved.abs() > limit
+            free = free * ~beyond
+            base = torch.where(free == 0, moved.clamp(-limit, limit), centre)
+        return moved.clamp(-limit, limit).permute(2, 1, 0)
+
+    def _prior(self, model: DynamicsModel, task: Reaching) -> _Prior:
+        """The chunk that smoothness and nearness alone would take, and how freely it may be left."""
+        horizon = len(task.seed)
+        identity = torch.eye(horizon, dtype=torch.float64)
+        difference = identity - torch.diag(torch.ones(horizon - 1, dtype=torch.float64), -1)
+        if model.absolute:  # increments are differences already
+            difference = difference @ difference
+        unit = 1.0 if model.absolute else model.action_spec.position_scale_m
+        late = torch.arange(horizon) >= task.action_horizon
+        near = torch.where(late, self.late_nearness, self.nearness).double() * unit**2
+        smooth = self.smoothness * unit**2 * difference.T @ difference
+        covariance = torch.linalg.inv(smooth + torch.diag(near))
+        to_demonstrated, to_seed = (covariance @ smooth).to(task.seed), (covariance * near).to(task.seed)
+        centre = torch.einsum("hk,kcn->hcn", to_demonstrated, task.demonstrated)
+        centre = centre + torch.einsum("hk,kcn->hcn", to_seed, task.seed[:, :3])
+        return _Prior(centre, covariance.to(task.seed))
+
+
+class _Prior(NamedTuple):
+    centre: Float[Tensor, "H 3 N"]
+    covariance: Float[Tensor, "H H"]
+    """Of each axis."""
+
+
+class _Residuals(NamedTuple):
+    residuals: Float[Tensor, "2 6 N"]
+    """At `T_a` and at `T_p`: position, metres, and velocity, metres per step."""
+    slopes: Float[Tensor, "12 H 3 N"]
+    """Their derivatives by the position commands."""
+
+
+def linearised(model: DynamicsModel, task: Reaching, positions: Float[Tensor, "H 3 N"]) -> _Residuals:
+    """Where a rollout misses its targets, and how each command changes that."""
+    steps: list[Linearised] = []
+    reached: list[Tensor] = []
+    state, horizons = task.start, task.horizons
+    velocity = model.predicted
+    for step, command in enumerate(task.told(positions), start=1):
+        state, kept = model.linearised(state, command)
+        steps.append(kept)
+        if step in horizons:
+            reached.append(torch.cat([state[:3], state[velocity : velocity + 3]]))
+    wanted = torch.cat([task.targets, task.velocities], dim=1)
+    residuals = torch.stack(reached if len(reached) == 2 else reached * 2) - wanted
+    ones = torch.zeros(len(state), 6, state.shape[1], dtype=state.dtype, device=state.device)
+    for row, place in enumerate((0, 1, 2, velocity, velocity + 1, velocity + 2)):
+        ones[place, row] = 1.0
+    slopes = torch.zeros(12, len(steps), 3, state.shape[1], dtype=state.dtype, device=state.device)
+    gradient = ones  # of the residuals at T_p; those at T_a join where they begin
+    for step in range(len(steps), 0, -1):
+        if step == horizons[0] != horizons[1]:
+            gradient = torch.cat([ones, gradient], dim=1)
+        gradient, by_command = model.pulled_back(gradient, steps[step - 1])
+        slopes[12 - by_command.shape[1] :, step - 1] = by_command.transpose(0, 1)
+    if horizons[0] == horizons[1]:
+        slopes[:6] = slopes[6:]
+    return _Residuals(residuals, slopes)
+
+
+def _cheaper(best: Tensor, best_cost: Tensor, other: Tensor, cost: Tensor) -> tuple[Tensor, Tensor]:
+    better = cost < best_cost
+    return torch.where(better, other, best), torch.where(better, cost, best_cost)
