@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sido.cli.dataset_options import DatasetOptions
+from sido.cli.generate import generate
 from sido.cli.progress import progress_bar
 from sido.demos import DemoDataset, to_absolute
 from sido.errors import SettingError
@@ -38,6 +39,10 @@ def augment(
     vary_length: bool = False,
     relative_gain: Literal["literal", "calibrated"] | float = "literal",
     seed: int = 0,
+    generator: Literal["heuristic", "mppi", "gauss-newton"] | None = None,
+    displacements: int = 4,
+    transitions: Literal["pre-grasp", "all"] = "pre-grasp",
+    threads: int = 1,
     options: Annotated[DatasetOptions, tyro.conf.OmitArgPrefixes] = DatasetOptions(),
 ) -> int:
     """Draw demonstrated and counterfactual hand paths side by side, and check the hand-object invariant.
@@ -45,10 +50,15 @@ def augment(
     The picture shows N random eligible chunks, displaced; the table says by how much the hand-object offset at T_a
     and T_p differs from the demonstrated one (it should not, up to rounding), for them and for every eligible chunk.
 
+    With --generator it makes chunks for training instead, into the folder OUT: every eligible chunk, displaced several
+    times, and (mppi, gauss-newton: DynaSIDO) refined such that the robot itself, as its dynamics are learnt from the
+    demonstrations, comes to where the displaced object wants it. Stopped, it goes on when called again.
+
     Args:
         path: The dataset: a file or a folder.
         show: How many counterfactual chunks to draw.
         out: The picture to write (.png, .pdf, .svg); by default the dataset's name, then .counterfactuals.png, here.
+            With --generator, the folder of the chunks; by default the dataset's name, then .GENERATOR.cache.
         actions: Make relative OSC actions absolute first (the default of sido), or take actions as recorded.
         step_speed_m: v, how far the object moves in a control step, in metres; 0.001 is 2 cm/s at 20 Hz.
         prediction_horizon: T_p, in control steps.
@@ -57,6 +67,10 @@ def augment(
         relative_gain: For relative actions: the share of a command that the arm realises. literal is 1, the paper's
             setting; calibrated estimates it from the dataset; or give a number.
         seed: The same seed shows the same chunks.
+        generator: Make chunks for training: heuristic (H-SIDO), mppi (the paper's DynaSIDO) or gauss-newton (faster).
+        displacements: How many of each chunk.
+        transitions: What the robot's dynamics are learnt from: the steps before the grasp, or all.
+        threads: How many demonstrations are worked on at a time.
         options: How to read the dataset.
     """
     if show < 1:
@@ -64,18 +78,23 @@ def augment(
     with options.open(path) as opened:
         dataset = opened.map(to_absolute) if actions == "absolute" else opened
         gain = _gain(dataset, relative_gain, prediction_horizon, action_horizon)
-        sampler = _sampler(dataset, prediction_horizon, action_horizon)
-    # torch takes a second to load: not before the arguments and the dataset are known to be good.
-    from sido.augment import Counterfactual, FixedLength, UniformLength
+        # torch takes a second to load: not before the arguments and the dataset are known to be good.
+        from sido.augment import REFINERS, Counterfactual, FixedLength, GenerationSettings, UniformLength
 
-    counterfactual = Counterfactual(
-        step_speed_m=step_speed_m,
-        prediction_horizon=prediction_horizon,
-        action_horizon=action_horizon,
-        static_ratio=0.0,
-        length=UniformLength() if vary_length else FixedLength(),
-        relative_gain=gain,
-    )
+        counterfactual = Counterfactual(
+            step_speed_m=step_speed_m,
+            prediction_horizon=prediction_horizon,
+            action_horizon=action_horizon,
+            static_ratio=0.0,
+            length=UniformLength() if vary_length else FixedLength(),
+            relative_gain=gain,
+        )
+        if generator is not None:
+            settings = GenerationSettings(counterfactual, REFINERS[generator](), displacements, seed=seed)
+            folder = out or Path(f"{Path(path).name.split('.')[0]}.{generator}.cache")
+            generate(dataset, settings, folder, threads=threads, transitions=transitions)
+            return 0
+        sampler = _sampler(dataset, prediction_horizon, action_horizon)
     picture = out or Path(f"{Path(path).name.split('.')[0]}.counterfactuals.png")
     _show(sampler, counterfactual, show, seed, picture)
     return 0

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from sido.augment.dynamics.model import DynamicsModel
 from sido.augment.dynamics.motion import RobotMotion
+from sido.augment.one_thread import one_thread
 from sido.demos.action_spec import ActionSpec
 from sido.errors import DataError, SettingError
 
@@ -31,7 +32,7 @@ class FitSettings:
     width: int = 32
     """Of the hidden layers."""
     transitions: Literal["pre-grasp", "all"] = "pre-grasp"
-    """Those before the grasp, as the paper has it, or the whole demonstrations: the arm is the same, and more varied."""
+    """Those before the grasp, as the paper has it, or all: the arm is the same, its motion more varied."""
     horizon: int = 16
     """Steps of the open-loop rollouts that the last epochs fit."""
     one_step_updates: int = 2000
@@ -100,7 +101,8 @@ def fit_dynamics(
         _Stage(one_step, inputs.shape[1], settings.one_step_updates, settings.learning_rate),
         _Stage(open_loop, starts.shape[1], settings.rollout_updates, settings.learning_rate / 3),
     )
-    _train(model, stages, settings, rng, progress)
+    with one_thread():
+        _train(model, stages, settings, rng, progress)
     return model.requires_grad_(False)
 
 

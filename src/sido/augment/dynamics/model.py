@@ -110,8 +110,7 @@ class DynamicsModel(nn.Module):
     def pulled_back(
         self, gradient: Float[Tensor, "S R N"], at: Linearised
     ) -> tuple[Float[Tensor, "S R N"], Float[Tensor, "3 R N"]]:
-        """Of `R` functions of the next state, whose gradients are given: their gradients by state and by position
-        command."""
+        """The gradients of `R` functions of the next state, given by it: by this state, and by the position command."""
         outputs, (of_input, of_first, of_second) = self.predicted, at.slopes
         of_change = gradient[:outputs].clone()
         of_change[:3] += gradient[outputs : outputs + 3] + gradient[outputs + 3 :]

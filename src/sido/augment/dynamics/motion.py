@@ -42,7 +42,7 @@ class RobotMotion:
     def of(cls, demo: Demo) -> RobotMotion:
         """Raises:
         DataError: a demonstration without a grasp, or actions in the tool's frame.
-        """  # noqa: D205, D212, D415
+        """  # noqa: D205
         if demo.grasp is None:
             raise DataError(
                 "without a grasp nothing says how long the robot was free",

@@ -74,9 +74,7 @@ class Reaching:
         return torch.cat([positions, self.seed[:, 3:]], dim=1)
 
 
-def reaching_cost(
-    model: DynamicsModel, task: Reaching, positions: Float[Tensor, "H 3 N"]
-) -> Float[Tensor, " N"]:
+def reaching_cost(model: DynamicsModel, task: Reaching, positions: Float[Tensor, "H 3 N"]) -> Float[Tensor, " N"]:
     """The paper's `J`: squared distances from the targets at `T_a` and at `T_p` of the rollout, summed; m^2.
 
     Raises:
