@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from sido.arrays import Array
 from sido.augment.counterfactual import Counterfactual
 from sido.augment.displacement import planar_displacement
 from sido.augment.dynamics.model import DynamicsModel
@@ -81,7 +82,7 @@ class Generated:
 
 class _Eligible(NamedTuple):
     first: int
-    count: int
+    chunks: int
 
 
 def eligible_range(demo: Demo, prediction_horizon: int) -> _Eligible:
@@ -134,7 +135,7 @@ def generate(demo: Demo, index: int, model: DynamicsModel, settings: GenerationS
 
 def reaching(
     motion: RobotMotion,
-    steps: np.ndarray,
+    steps: Array,
     delta: Float[Tensor, "N 3"],
     model: DynamicsModel,
     settings: GenerationSettings,

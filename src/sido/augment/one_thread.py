@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 
 import torch
@@ -11,7 +11,7 @@ __all__ = ["one_thread"]
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
+def one_thread() -> Generator[None]:
     """Within: torch's own operations run on one thread each; how many there are may change the last bits of results."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)

@@ -9,6 +9,7 @@ from typing import final
 import numpy as np
 import torch
 
+from sido.arrays import Array
 from sido.augment.dynamics.model import DynamicsModel
 from sido.augment.dynamics.motion import RobotMotion
 from sido.errors import DataError
@@ -43,8 +44,8 @@ def dynamics_errors(model: DynamicsModel, motions: Sequence[RobotMotion], *, hor
     Raises:
         DataError: none of them has a rollout of `horizon` steps before its grasp.
     """
-    one_step: list[np.ndarray] = []
-    last: list[np.ndarray] = []
+    one_step: list[Array] = []
+    last: list[Array] = []
     for motion in motions:
         told = torch.tensor(motion.commands).to(model.slope)
         states = torch.tensor(motion.states).to(model.slope)

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from sido.arrays import Array
 from sido.augment.dynamics.model import DynamicsModel
 from sido.augment.dynamics.motion import RobotMotion
 from sido.augment.one_thread import one_thread
@@ -205,5 +206,5 @@ def _steps(motion: RobotMotion, settings: FitSettings) -> int:
     return motion.steps if settings.transitions == "pre-grasp" else len(motion.states) - 1
 
 
-def _columns(rows: np.ndarray) -> Tensor:
+def _columns(rows: Array) -> Tensor:
     return torch.from_numpy(rows).float().T.contiguous()
