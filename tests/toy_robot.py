@@ -18,9 +18,7 @@ from sido.demos.demo import Grasp
 ABSOLUTE, RELATIVE = ACTION_SPECS["osc-absolute"], ACTION_SPECS["osc-delta"]
 
 
-def linear_demo(
-    seed: int, spec: ActionSpec = ABSOLUTE, *, grasp: int = 40, noise: float = 1.0
-) -> Demo:
+def linear_demo(seed: int, spec: ActionSpec = ABSOLUTE, *, grasp: int = 40, noise: float = 1.0) -> Demo:
     """A hand that obeys `p' <- 0.7 p' + 0.12 e`, with `e` the goal's distance or the increment; goals wander."""
     rng, steps = np.random.default_rng(seed), 60
     position, velocity = rng.uniform(-0.1, 0.1, 3) + np.array([0.5, 0.0, 0.1]), np.zeros(3)

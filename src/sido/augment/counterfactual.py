@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
@@ -14,6 +15,7 @@ from torch import Tensor
 
 from sido.augment.displacement import LENGTHS, FixedLength, Length, planar_displacement
 from sido.augment.morph import addend, path_shares, shift_waypoints, stretch_path
+from sido.demos.action_spec import ActionSpec
 from sido.demos.chunks import ChunkBatch
 from sido.errors import DataError, SettingError
 
@@ -75,6 +77,10 @@ class Counterfactual:
     def longest_m(self) -> float:
         """The longest displacement, `v T_p`, metres: how much wider than the data a normaliser must reach."""
         return self.step_speed_m * self.prediction_horizon
+
+    def bound_to(self, names: Sequence[str], actions: Float[Tensor, "steps A"], spec: ActionSpec) -> Counterfactual:  # noqa: ARG002
+        """The augmentation of batches of these demonstrations: of any, itself; that of a cache has to know."""
+        return self
 
     def __call__(self, batch: ChunkBatch, rng: torch.Generator) -> ChunkBatch:
         """A counterfactual batch; the given one is not written to.

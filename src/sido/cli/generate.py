@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,12 +13,13 @@ from rich.markup import escape
 
 from sido.cli.progress import progress_bar
 from sido.demos import DemoDataset
-from sido.errors import DataError
+from sido.errors import DataError, SettingError
 
 if TYPE_CHECKING:
     from sido.augment import DynamicsModel, GenerationSettings
+    from sido.train import TrainConfig
 
-__all__ = ["fit_held_out", "generate"]
+__all__ = ["fit_held_out", "generate", "with_chunks"]
 
 _HELD_OUT = 10  # one demonstration of so many judges the model
 _FITTED = 200  # demonstrations at most: more teach the robot's dynamics little, and memory stays bounded
@@ -87,3 +89,23 @@ def fit_held_out(dataset: DemoDataset, transitions: str = "pre-grasp") -> tuple[
         fitted = [motion for number, motion in enumerate(motions) if number % _HELD_OUT]
         model = fit_dynamics(fitted, spec, settings, progress)
     return model, str(dynamics_errors(model, held_out))
+
+
+def with_chunks(config: TrainConfig, generator: str, folder: Path | None) -> TrainConfig:
+    """A run that draws its counterfactuals from chunks generated beforehand; they are generated if they are not there.
+
+    Raises:
+        SettingError: the run has no counterfactuals; the folder holds chunks of something else.
+    """
+    from sido.augment import REFINERS, CachedCounterfactual, Counterfactual, GenerationSettings
+    from sido.train import open_demos
+
+    counterfactual = config.augmentation
+    if not isinstance(counterfactual, Counterfactual):
+        raise SettingError("this preset has no counterfactuals", field="--generator", fix="choose a -sido")
+    place = folder or Path(f"{Path(config.data.path).name.split('.')[0]}.{generator}.cache")
+    settings = GenerationSettings(dataclasses.replace(counterfactual, static_ratio=0.0), REFINERS[generator]())
+    with open_demos(config.data, ()) as dataset:
+        generate(dataset, settings, place, threads=1)
+    cached = CachedCounterfactual.of(place, static_ratio=counterfactual.static_ratio)
+    return dataclasses.replace(config, augmentation=cached, reach_m=max(config.reach_m, cached.longest_m))

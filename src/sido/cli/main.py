@@ -20,6 +20,7 @@ from sido.cli.predictor import predictor
 from sido.cli.probe import probe
 from sido.cli.report import report
 from sido.cli.reproduce import reproduce
+from sido.cli.study import study
 from sido.cli.synthesize import synthesize
 from sido.cli.train import train
 from sido.cli.view import view
@@ -52,6 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
                 "probe": probe,
                 "reproduce": reproduce,
                 "report": report,
+                "study": study,
             },
             prog="sido",
             description=_DESCRIPTION,

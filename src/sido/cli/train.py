@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from sido.cli.duration import shown_duration
+from sido.cli.generate import with_chunks
 from sido.cli.progress import progress_bar
 from sido.cli.rollouts import rollouts_of
 from sido.cli.train_options import ConfigOptions, DataOptions
@@ -150,7 +151,8 @@ def _config(
     processes = launched_by_torchrun()
     if processes is not None and changes.parts is None and config.parts % processes:
         changes = dataclasses.replace(changes, parts=processes)
-    return changes.applied(config)
+    config = changes.applied(config)
+    return config if changes.generator is None else with_chunks(config, changes.generator, changes.cache)
 
 
 def _device(name: str) -> torch.device:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sido.errors import SettingError
@@ -68,6 +69,11 @@ class ConfigOptions:
     """Draw displacements of any length up to v T_p, rather than v T_p each time."""
     static_ratio: float | None = None
     """alpha: the share of eligible samples that stay as demonstrated."""
+    generator: Literal["heuristic", "mppi", "gauss-newton"] | None = None
+    """Train on chunks that are generated beforehand, as `sido augment --generator` does: mppi is the paper's DynaSIDO,
+    gauss-newton a faster one."""
+    cache: Path | None = None
+    """The folder of these chunks, made if it is not there; by default the dataset's name, then .GENERATOR.cache."""
     validation_share: float | None = None
     """The share of demonstrations that are held out."""
     log_every: int | None = None
@@ -103,7 +109,7 @@ class ConfigOptions:
         )
 
     def _counterfactuals(self, config: TrainConfig) -> dict[str, Any]:
-        from sido.augment import UniformLength
+        from sido.augment import CachedCounterfactual, UniformLength
 
         augmentation, reach_m = config.augmentation, config.reach_m
         if self.step_speed_m is not None:
@@ -115,6 +121,10 @@ class ConfigOptions:
                         "this preset has no counterfactuals", field=f"--{name.replace('_', '-')}", fix="choose a -sido"
                     )
             return {"reach_m": reach_m}
+        if isinstance(augmentation, CachedCounterfactual):
+            if self.step_speed_m is not None or self.vary_length:
+                raise SettingError("the chunks were generated for another speed", field="--step-speed-m", fix="--cache")
+            return {"augmentation": dataclasses.replace(augmentation, **self._some("static_ratio"))}
         changes = self._some("step_speed_m", "static_ratio")
         if self.vary_length:
             changes["length"] = UniformLength()

@@ -8,6 +8,8 @@
 | `reproduce.py` | `reproduce`: makes what is missing |
 | `table.py` | `Table`: what came out |
 | `page.py`, `page.css`, `charts.py`, `films.py` | the report: a page of HTML |
+| `chunk_execution.py` | chunks executed in the simulator from moments of demonstrations |
+| `chunk_study.py` | H-SIDO and DynaSIDO, chunk by chunk (the paper's generator-level test) |
 | `watch.py` | looking after work that does not report itself |
 """
 

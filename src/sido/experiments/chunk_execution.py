@@ -13,7 +13,7 @@ from sido.arrays import Array
 from sido.demos.action_spec import ActionSpec
 from sido.demos.demo import Demo
 from sido.errors import DataError
-from sido.geometry import Pose, rotate
+from sido.geometry import rotate
 from sido.sim.commands import checked_actions, controller_commands, controller_spec
 from sido.sim.osc import OscSettings
 from sido.sim.stepper import Stepper
@@ -180,8 +180,3 @@ def _gripper_goals(demo: Demo, task: Task) -> Float[Array, "T F"]:
     for t, command in enumerate(np.sign(2.0 * closing[:-1] - 1.0)):
         goals[t + 1] = np.clip(goals[t] + gripper.speed * gripper.directions * command, -1.0, 1.0)
     return goals
-
-
-def base_pose_of(task: Task) -> Pose:
-    """Where the task's robot stands."""
-    return task.scene.arm.base_pose

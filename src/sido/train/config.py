@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, final
 
-from sido.augment import Counterfactual
+from sido.augment import CachedCounterfactual, Counterfactual
 from sido.errors import SettingError
 from sido.policies import PolicyConfig, read_settings, write_settings
 from sido.train.duration import Duration, Steps
@@ -88,7 +88,7 @@ class TrainConfig:
     kind: ClassVar[str] = "train"
     data: DataConfig
     policy: PolicyConfig
-    augmentation: Counterfactual | None = None
+    augmentation: Counterfactual | CachedCounterfactual | None = None
     """None trains on the demonstrations as they are."""
     reach_m: float = 0.016
     """By how much more than the data, in x and y, the policy's ranges of positions reach: at least as far as

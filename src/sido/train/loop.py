@@ -65,6 +65,10 @@ class Loop:
         self._config = self.run.config
         self._order = Order(len(self.data.train), self._config.batch_size, self._config.seed)
         self._parts = self.team.share(self._config.parts)
+        augmentation, train = self._config.augmentation, self.data.train
+        self._augment = augmentation and augmentation.bound_to(
+            self.data.train_names, train.numbers["actions"], train.action_spec
+        )
         self._unread: list[Tensor] = []  # losses that the device has and this process has not seen
         self._norm = torch.zeros(())
         self._validation_loss: float | None = None
@@ -117,7 +121,7 @@ class Loop:
     def _loss(self, batch: ChunkBatch, part: int) -> Tensor:
         config, batch = self._config, batch.to(self.device)
         generator = generator_for("draws", config.seed, self.state.step, part)
-        augment = config.augmentation
+        augment = self._augment
         draws = [batch if augment is None else augment(batch, generator) for _ in range(config.draws)]
         with autocast(self.device, config.precision):
             return self.state.policy.loss(draws, generator)
