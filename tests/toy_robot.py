@@ -16,6 +16,7 @@ from sido.demos.action_spec import ACTION_SPECS, ActionSpec
 from sido.demos.demo import Grasp
 
 ABSOLUTE, RELATIVE = ACTION_SPECS["osc-absolute"], ACTION_SPECS["osc-delta"]
+PLAIN = GenerationSettings()
 
 
 def linear_demo(seed: int, spec: ActionSpec = ABSOLUTE, *, grasp: int = 40, noise: float = 1.0) -> Demo:
@@ -61,7 +62,7 @@ def toy_reaching(
     *,
     chunks: int = 6,
     length_m: float = 0.05,
-    settings: GenerationSettings | None = None,
+    settings: GenerationSettings = PLAIN,
 ) -> Reaching:
     """Displaced chunks of a toy demonstration; the first is not displaced."""
     rng = torch.Generator().manual_seed(seed)
