@@ -98,7 +98,7 @@ def with_chunks(config: TrainConfig, generator: str, folder: Path | None) -> Tra
         SettingError: the run has no counterfactuals; the folder holds chunks of something else.
     """
     from sido.augment import REFINERS, CachedCounterfactual, Counterfactual, GenerationSettings
-    from sido.train import open_demos
+    from sido.train.data import open_demos
 
     counterfactual = config.augmentation
     if not isinstance(counterfactual, Counterfactual):
