@@ -222,7 +222,9 @@ def generate_cache(
         progress(int(cache.done.sum()), total)
 
     progress(total - len(missing), total)
-    with one_thread(), ThreadPoolExecutor(threads, thread_name_prefix="chunks") as pool:
+    # A new thread begins with as many as the machine has, whatever the others are told: it is told, too.
+    workers = ThreadPoolExecutor(threads, "chunks", initializer=torch.set_num_threads, initargs=(1,))
+    with one_thread(), workers as pool:
         waiting: deque[tuple[int, Future[Generated]]] = deque()
         for number in missing:
             waiting.append((number, pool.submit(generate, dataset[number], number, model, settings)))

@@ -87,7 +87,7 @@ def test_bad_input_is_refused():
     tool = dataclasses.replace(RELATIVE, frame="tool")
     with pytest.raises(DataError, match="convert the dataset to absolute"):
         RobotMotion.of(dataclasses.replace(linear_demo(0, RELATIVE), action_spec=tool))
-    for wrong in ({"width": 0}, {"learning_rate": 0.0}, {"transitions": "some"}, {"weight_decay": -1.0}):
+    for wrong in ({"width": 0}, {"learning_rate": 0.0}, {"weight_decay": -1.0}):
         with pytest.raises(SettingError, match="FitSettings"):
             FitSettings(**wrong)
     with pytest.raises(DataError, match="no rollout"):

@@ -29,8 +29,8 @@ class GaussNewton:
       whatever the model does not know; and the policy re-plans from a state that it has seen;
     - differs from the demonstration smoothly, and from the seed little, above all from `T_a` on.
 
-    Each step linearises the rollout (`r` the residuals, `J` their derivatives by the commands, from one pass back
-    through the model for each residual) and solves
+    Each step linearises the rollout (`r` the residuals, `J` their derivatives by the commands, from a pass back through
+    the model for all twelve) and solves
 
         min_u  |W (r + J (u' - u))|^2 + smoothness |D (u' - demonstrated)|^2 + |w (u' - seed)|^2
 
@@ -40,7 +40,10 @@ class GaussNewton:
 
     kind: ClassVar[str] = "gauss-newton"
 
-    iterations: int = 3
+    iterations: int = 4
+    derivatives: int = 1
+    """How many of the first iterations take derivatives anew; the later ones go on with the last. A controller is so
+    nearly linear that this loses little, and a pass back through the model costs as much as ten forward."""
     position_m: float = 1e-4
     """How far off the targets counts as much as 1 in the other terms does."""
     velocity_m: float = 1e-3
@@ -54,7 +57,7 @@ class GaussNewton:
     """Memory is theirs, whatever the number of chunks."""
 
     def __post_init__(self) -> None:
-        for name in ("iterations", "chunks_at_once"):
+        for name in ("iterations", "derivatives", "chunks_at_once"):
             self._require(name, getattr(self, name) >= 1, "1 or more")
         for name in ("position_m", "velocity_m", "smoothness", "nearness", "late_nearness"):
             self._require(name, 0 < getattr(self, name) < math.inf, "a finite number above 0")
@@ -77,8 +80,13 @@ class GaussNewton:
         prior = self._prior(model, task)
         positions = best = task.seed[:, :3]
         best_cost = seed_cost = torch.full_like(positions[0, 0], math.inf)
+        at = linearised(model, task, positions)
         for iteration in range(self.iterations):
-            at = linearised(model, task, positions)
+            if 0 < iteration < self.derivatives:
+                at = linearised(model, task, positions)
+            elif iteration > 0:
+                rolled = model.rollout(task.start, task.told(positions))
+                at = at._replace(residuals=_missed(model, task, rolled[[step - 1 for step in task.horizons]]))
             cost = finite(at.residuals[:, :3].square().sum((0, 1)))
             if iteration == 0:
                 seed_cost = cost
@@ -156,9 +164,8 @@ def linearised(model: DynamicsModel, task: Reaching, positions: Float[Tensor, "H
         state, kept = model.linearised(state, command)
         steps.append(kept)
         if step in horizons:
-            reached.append(torch.cat([state[:3], state[velocity : velocity + 3]]))
-    wanted = torch.cat([task.targets, task.velocities], dim=1)
-    residuals = torch.stack(reached if len(reached) == 2 else reached * 2) - wanted
+            reached.append(state)
+    residuals = _missed(model, task, torch.stack(reached if len(reached) == 2 else reached * 2))
     ones = torch.zeros(len(state), 6, state.shape[1], dtype=state.dtype, device=state.device)
     for row, place in enumerate((0, 1, 2, velocity, velocity + 1, velocity + 2)):
         ones[place, row] = 1.0
@@ -172,6 +179,12 @@ def linearised(model: DynamicsModel, task: Reaching, positions: Float[Tensor, "H
     if horizons[0] == horizons[1]:
         slopes[:6] = slopes[6:]
     return _Residuals(residuals, slopes)
+
+
+def _missed(model: DynamicsModel, task: Reaching, reached: Float[Tensor, "2 S N"]) -> Float[Tensor, "2 6 N"]:
+    """By how much positions and velocities are off."""
+    velocity = slice(model.predicted, model.predicted + 3)
+    return torch.cat([reached[:, :3] - task.targets, reached[:, velocity] - task.velocities], dim=1)
 
 
 def _cheaper(best: Tensor, best_cost: Tensor, other: Tensor, cost: Tensor) -> tuple[Tensor, Tensor]:
