@@ -87,7 +87,7 @@ class ChunkCache:
             mode = "r+" if writable else "r"
             chunks = np.memmap(folder / _CHUNKS, np.float32, mode, shape=shape)
             done = np.memmap(folder / _DONE, np.uint8, mode, shape=(len(demos),))
-            spec = ActionSpec.from_dict(node["action_spec"].value)
+            spec = ActionSpec.from_json_node(node["action_spec"])
         except (OSError, ValueError) as error:
             raise DataError(
                 "no cache of chunks",

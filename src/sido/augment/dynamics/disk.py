@@ -43,7 +43,7 @@ def load_dynamics(folder: Path) -> DynamicsModel:
     file = folder / _DOCUMENT
     try:
         node = parse_json(file.read_bytes(), place=file.name)
-        spec = ActionSpec.from_dict(node["action_spec"].value)
+        spec = ActionSpec.from_json_node(node["action_spec"])
         model = DynamicsModel(spec, node["gripper_joints"].whole(at_least=0), node["width"].whole(at_least=1))
         model.load_state_dict(load_file(folder / _WEIGHTS))
         wanted = node["digest"].text()
