@@ -60,14 +60,19 @@ def study(
         options: How to read the dataset.
     """
     try:
+        from sido.augment import FitSettings
         from sido.experiments.chunk_study import ChunkStudySettings, study_chunks
         from sido.sim.tasks.tasks import task_named
     except ImportError as error:
         raise MissingExtraError("the simulator", str(error.name), "sim") from error
     settings = ChunkStudySettings(
-        chunks=chunks, speeds_mps=speeds, transitions=transitions, anchored=not literal_targets, threads=threads,
+        chunks=chunks,
+        speeds_mps=speeds,
+        fit=FitSettings(transitions=transitions),
+        anchored=not literal_targets,
+        threads=threads,
         seed=seed,
-    )  # fmt: skip
+    )
     console = Console(soft_wrap=True)
     studies: list[ChunkStudy] = []
     place = task_named(task)
@@ -99,7 +104,7 @@ def _table(kind: str, rows: tuple[ChunkStudyRow, ...]) -> Table:
         "speed, cm/s", "chunks of", "|r(T_a)|, cm", "|r(T_p)|, cm", "miss at T_a, mm", "miss at T_p, mm", "SPARC",
         "object pushed",
     ):  # fmt: skip
-        table.add_column(heading, justify="left" if heading == "chunks of" else "right")
+        table.add_column(heading, justify="left" if heading == "chunks of" else "right", no_wrap=heading == "chunks of")
     for row in rows:
         table.add_row(
             f"{100 * row.speed_mps:g}",

@@ -8,8 +8,8 @@ is, at `T_a` and at `T_p`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, final
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, final
 
 import numpy as np
 import torch
@@ -53,7 +53,7 @@ class ChunkStudySettings:
     action_horizon: int = 8
     held_out_every: int = 5
     """One demonstration of so many gives chunks; the others teach the dynamics."""
-    transitions: Literal["pre-grasp", "all"] = "pre-grasp"
+    fit: FitSettings = field(default_factory=FitSettings)
     anchored: bool = True
     """As in `GenerationSettings`."""
     threads: int = 1
@@ -135,8 +135,7 @@ def study_chunks(
             "too few demonstrations with a grasp", file=dataset.path, found=len(demos), expected="2 or more"
         )
     spec = demos[0].action_spec
-    fit = FitSettings(transitions=settings.transitions, horizon=settings.prediction_horizon)
-    model = fit_dynamics([RobotMotion.of(demo) for demo in fitted], spec, fit)
+    model = fit_dynamics([RobotMotion.of(demo) for demo in fitted], spec, settings.fit)
     chunks = _chosen(held_out, task, settings)
     generators = _generators(fitted, settings)
     executor = ChunkExecutor(task, spec, threads=settings.threads)
