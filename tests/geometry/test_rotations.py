@@ -233,3 +233,27 @@ def test_a_zero_quaternion_and_infinite_angles_are_refused():
         quat_from_axis_angle(np.array([0.0, np.inf, 0.0]))
     with pytest.raises(DataError, match=r"euler_xyz: not finite; found .*nan.* at \[0\]"):
         matrix_from_euler_xyz(np.array([[0.0, np.nan, 0.0]]))
+
+
+@pytest.mark.usefixtures("as_user")
+def test_whole_numbers_are_rotations_like_others():
+    quarter_turn = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]])
+    for form, size in FROM_MATRIX.items():
+        from_matrix, to_matrix = to_and_from(form)
+        found = from_matrix(quarter_turn)
+        assert found.shape == size
+        np.testing.assert_array_equal(found, from_matrix(quarter_turn.astype(float)))
+        whole = np.arange(size[0]) % 2
+        np.testing.assert_array_equal(to_matrix(whole), to_matrix(whole.astype(float)))
+    with pytest.raises(DataError, match="rot6d: not real numbers; found <U3"):
+        matrix_from_rot6d("abc")
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+def test_a_matrix_made_in_a_coarse_dtype_is_taken_back_in_it(dtype):
+    matrices = matrix_from_axis_angle(np.random.default_rng(0).normal(size=(2000, 3)).astype(dtype))
+    assert matrices.dtype == dtype
+    for form in FROM_MATRIX:
+        from_matrix, to_matrix = to_and_from(form)
+        again = to_matrix(from_matrix(matrices)).astype(float)
+        np.testing.assert_allclose(again, matrices.astype(float), rtol=0, atol=16 * np.finfo(dtype).eps)

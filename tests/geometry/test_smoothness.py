@@ -117,6 +117,17 @@ def test_batches_are_stacks_and_dtypes_are_kept():
     assert sparc(speeds[:0], RATE_HZ).shape == (0, 3)
 
 
+@pytest.mark.usefixtures("as_user")
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float64, list])
+def test_whole_numbers_are_speeds_like_others(kind):
+    """Encoder counts: the answer is no whole number, whatever the speeds are."""
+    counts = np.round(100 * MINIMUM_JERK)
+    speed = counts.tolist() if kind is list else counts.astype(kind)
+    found = sparc(speed, RATE_HZ)
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found, sparc(counts, RATE_HZ))
+
+
 def test_the_argument_is_not_written_to():
     speed = MINIMUM_JERK.copy()
     speed.flags.writeable = False
@@ -132,13 +143,20 @@ def test_the_argument_is_not_written_to():
         (np.array([1.0, -0.1]), r"speed: not a speed; found -0.1 at \[1\]"),
         (np.array([[1.0, 2.0], [0.0, 0.0]]), r"speed: nothing moves, .*; found 0.0 at \[1\]; expected a profile"),
         (np.zeros(3), r"speed: nothing moves, .*; found 0.0; expected a profile"),
+        (np.array(1.0), r"speed: no samples; found \[\]; expected one sample or more"),
+        (["fast"], r"speed: not real numbers; found <U4; expected floats or whole numbers"),
+        ([1.0, [2.0]], r"speed: not an array of numbers; found \[1.0, \[2.0\]\]"),
+        (np.ones(3, complex), r"speed: not real numbers; found complex128"),
+        (None, r"speed: not real numbers; found object"),
     ],
 )
+@pytest.mark.usefixtures("as_user")
 def test_what_has_no_smoothness_is_refused(speed, message):
     with pytest.raises(DataError, match=message):
         sparc(speed, RATE_HZ)
 
 
+@pytest.mark.usefixtures("as_user")
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -146,7 +164,9 @@ def test_what_has_no_smoothness_is_refused(speed, message):
         ({"rate_hz": math.nan}, "rate_hz: not a usable number; found nan"),
         ({"cutoff_hz": -1.0}, "cutoff_hz: not a usable number; found -1.0"),
         ({"cutoff_hz": 1e-3}, "cutoff_hz: finer than the spectrum; found 0.001; expected at least 0.0195312"),
-        ({"padding": 0}, "padding: too coarse a spectrum; found 0; expected 1 or more"),
+        ({"padding": 0}, "padding: not a usable number; found 0; expected a whole number, 1 to 16"),
+        ({"padding": 60}, "padding: not a usable number; found 60; expected a whole number, 1 to 16"),
+        ({"padding": 1.5}, "padding: not a usable number; found 1.5; expected a whole number, 1 to 16"),
         ({"threshold": 0.0}, r"threshold: not a part of V\(0\); found 0.0"),
         ({"threshold": 1.1}, r"threshold: not a part of V\(0\); found 1.1"),
     ],

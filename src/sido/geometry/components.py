@@ -9,12 +9,23 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Bool, Float
 
-from sido.arrays import Array
+from sido.arrays import Array, FloatArray
 from sido.errors import DataError
 
-__all__ = ["components", "join", "norm", "ratio", "refuse_where"]
+__all__ = ["as_floats", "components", "join", "norm", "ratio", "refuse_where"]
 
 Component = Float[Array, "*batch 1"]
+
+
+def as_floats(values: object, *, field: str) -> FloatArray:
+    """`values` as they are where they are floats; whole numbers as float64, so that no result is cut to one."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise DataError("not an array of numbers", field=field, found=repr(values)[:80]) from error
+    if array.dtype.kind not in "fiu":
+        raise DataError("not real numbers", field=field, found=array.dtype, expected="floats or whole numbers")
+    return array if array.dtype.kind == "f" else array.astype(np.float64)
 
 
 def components(array: Float[Array, "*batch n"]) -> tuple[Float[Array, "*batch 1"], ...]:

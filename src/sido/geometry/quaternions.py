@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from sido.arrays import Array, FloatArray, Quaternions
-from sido.geometry.components import components, join, norm, refuse_where
+from sido.geometry.components import as_floats, components, join, norm, refuse_where
 
 __all__ = [
     "quat_about_z",
@@ -30,6 +30,7 @@ def unit_quat(quat_wxyz: Quaternions) -> Quaternions:
     Raises:
         DataError: a quaternion is zero or not finite, and so is no rotation.
     """
+    quat_wxyz = as_floats(quat_wxyz, field="quat_wxyz")
     precision = np.finfo(quat_wxyz.dtype)
     length = norm(quat_wxyz)
     refuse_where(

@@ -8,9 +8,10 @@
 | `axis_angle` | `[..., 3]` | axis times angle, radians: what operational-space controllers take |
 | `euler_xyz` | `[..., 3]` | angles about the fixed x, then y, then z axis, radians: DROID |
 
-Leading axes are batch, and the dtype of the input is kept. No formula is patched by a small-angle threshold: all
-are exact to rounding at the identity, at half a turn, and beside them. What is no rotation (zero quaternion,
-collinear rot6d, a matrix that is not orthonormal, a number that is not finite) is a DataError, never a silent NaN.
+Leading axes are batch, and the dtype of floats is kept; matrices, rot6ds and quaternions of whole numbers are taken
+as float64. No formula is patched by a small-angle threshold: all are exact to rounding at the identity, at half a
+turn, and beside them. What is no rotation (zero quaternion, collinear rot6d, a matrix that is not orthonormal, a
+number that is not finite) is a DataError, never a silent NaN.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 import numpy as np
 
 from sido.arrays import Matrices, Quaternions, Rot6ds, Vectors
-from sido.geometry.components import components, join, norm, ratio, refuse_where
+from sido.geometry.components import as_floats, components, join, norm, ratio, refuse_where
 from sido.geometry.quaternions import unit_quat
 
 __all__ = [
@@ -54,6 +55,7 @@ def quat_from_matrix(matrix: Matrices) -> Quaternions:
     The matrix gives all products `4 q_i q_j` linearly. Row `i` of that table is `q` times `4 q_i`: the row with the
     largest diagonal, `4 q_i^2 >= 1`, loses no digits.
     """
+    matrix = as_floats(matrix, field="matrix")
     _require_rotation(matrix)
     batch = matrix.shape[:-2]
     m00, m01, m02, m10, m11, m12, m20, m21, m22 = components(matrix.reshape(*batch, 9))
@@ -77,6 +79,7 @@ def matrix_from_rot6d(rot6d: Rot6ds) -> Matrices:
         DataError: `a` or `b` is zero, or they are collinear (their angle is below the root of the dtype's precision,
             1.5e-8 rad in float64).
     """
+    rot6d = as_floats(rot6d, field="rot6d")
     first, second = _direction(rot6d[..., :3], of=rot6d), _direction(rot6d[..., 3:], of=rot6d)
     across = _rejection(second, first)
     refuse_where(
@@ -143,6 +146,7 @@ def euler_xyz_from_matrix(matrix: Matrices) -> Vectors:
     At `b = +-pi/2` only `a -+ c` matters (gimbal lock), and `c` is what rounding makes of it, or 0. `a` and `b` are
     read off `R_z(c)^T R`, not off `R`, so that the three rebuild the matrix to rounding at the lock and beside it.
     """
+    matrix = as_floats(matrix, field="matrix")
     _require_rotation(matrix)
     m00, m01, m02, m10, m11, m12, m20, _, _ = components(matrix.reshape(*matrix.shape[:-2], 9))
     c = np.arctan2(m10, m00)
@@ -168,7 +172,8 @@ def _require_rotation(matrix: Matrices) -> None:
     with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity fail the comparisons, as they should
         defect = np.abs(matrix @ np.swapaxes(matrix, -1, -2) - np.eye(3)).max(axis=(-2, -1))
         handedness = (np.cross(matrix[..., 0, :], matrix[..., 1, :]) * matrix[..., 2, :]).sum(axis=-1)
-    is_rotation = (defect < _ORTHONORMAL_TOLERANCE) & (handedness > 0)
+    tolerance = max(_ORTHONORMAL_TOLERANCE, 16 * float(np.finfo(matrix.dtype).eps))
+    is_rotation = (defect < tolerance) & (handedness > 0)
     refuse_where(
         ~is_rotation,
         matrix,

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from sido.arrays import Array, FloatArray
 from sido.errors import DataError, SettingError
-from sido.geometry.components import refuse_where
+from sido.geometry.components import as_floats, refuse_where
 
 __all__ = ["sparc"]
+
+_FINEST = 16  # a spectrum 65,536 times as fine as the profile resolves more than any plot, and still fits in memory
 
 
 def sparc(
@@ -25,6 +27,8 @@ def sparc(
     threshold: float = 0.05,
 ) -> Float[Array, "*batch"]:
     """The spectral arc length of speed profiles: negative, and the higher the smoother. A 0-d array for one profile.
+
+    Of the dtype of the speed; float64 where that is whole numbers.
 
     With `V(f)` the magnitude spectrum of the speed and `V^ = V / V(0)` (so the scale of the motion drops out),
 
@@ -41,18 +45,19 @@ def sparc(
     Args:
         speed: magnitudes of velocity, m/s or any other unit, at equal times.
         rate_hz: samples per second.
-        padding: powers of two by which the spectrum is made finer, at least 1.
+        padding: powers of two by which the spectrum is made finer, 1 to 16.
         cutoff_hz: frequencies above it never count.
         threshold: the part of `V(0)`, in (0, 1], under which a spectrum is taken to have ended.
 
     Raises:
-        DataError: a profile is empty, not finite or negative; or zero throughout: `V(0) = 0`, and how smooth
-            standing still is has no answer.
+        DataError: a profile is no array of numbers, empty, not finite or negative; or zero throughout: `V(0) = 0`,
+            and how smooth standing still is has no answer.
         SettingError: a setting is out of range, or `cutoff_hz` is finer than the spectrum.
     """
     _check_settings(rate_hz, padding, cutoff_hz, threshold)
+    speed = as_floats(speed, field="speed")
     _check_speed(speed)
-    samples = 2 ** (math.ceil(math.log2(speed.shape[-1])) + padding)
+    samples = 2 ** (math.ceil(math.log2(speed.shape[-1])) + int(padding))
     step_hz = rate_hz / samples
     cap = math.floor(min(cutoff_hz, rate_hz / 2) / step_hz)
     if cap < 1:
@@ -77,14 +82,20 @@ def _check_settings(rate_hz: float, padding: int, cutoff_hz: float, threshold: f
     for name, value in (("rate_hz", rate_hz), ("cutoff_hz", cutoff_hz)):
         if not (math.isfinite(value) and value > 0):
             raise SettingError("not a usable number", field=name, found=value, expected="a finite number above 0")
-    if padding < 1:
-        raise SettingError("too coarse a spectrum", field="padding", found=padding, expected="1 or more")
+    if not (_is_whole(padding) and 1 <= padding <= _FINEST):
+        raise SettingError(
+            "not a usable number", field="padding", found=padding, expected=f"a whole number, 1 to {_FINEST}"
+        )
     if not 0 < threshold <= 1:
         raise SettingError("not a part of V(0)", field="threshold", found=threshold, expected="above 0, at most 1")
 
 
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def _check_speed(speed: FloatArray) -> None:
-    if speed.shape[-1] == 0:
+    if speed.shape[-1:] in ((), (0,)):
         raise DataError("no samples", field="speed", found=list(speed.shape), expected="one sample or more")
     refuse_where(
         ~(np.isfinite(speed) & (speed >= 0)),
