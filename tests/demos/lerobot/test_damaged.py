@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -38,9 +39,9 @@ def edit_info(root: Path, **changes: Any) -> None:
     path.write_text(json.dumps({key: value for key, value in document.items() if value is not ...}))
 
 
-def edit_data(root: Path, change: Any) -> None:
-    table = change(pq.read_table(root / DATA))
-    pq.write_table(table, root / DATA)
+def edit_data(root: Path, change: Any, file: str = DATA) -> None:
+    table = change(pq.read_table(root / file))
+    pq.write_table(table, root / file)
 
 
 def replaced(table: pa.Table, column: str, values: list[Any]) -> pa.Table:
@@ -85,6 +86,33 @@ def test_damaged_descriptions(changes: dict[str, Any], message: str, copy: Path)
         LeRobotSource(copy)
 
 
+@pytest.mark.parametrize(
+    "data_path",
+    ["/etc/{chunk_index}", "data/../../{chunk_index}", "data/\0{chunk_index}", "data/\ud800{chunk_index}", "d" * 5000],
+)
+def test_paths_that_no_file_of_the_dataset_can_have(data_path: str, copy: Path):
+    edit_info(copy, data_path=data_path)
+    with pytest.raises(
+        DataError, match=r"leads out of the dataset|is no path of a file|a file of the dataset is missing"
+    ) as told:
+        LeRobotSource(copy)
+    str(told.value).encode()  # can be printed
+
+
+def test_files_may_be_links_as_they_are_in_the_hub_cache(dataset: Path, tmp_path: Path):
+    snapshot, blobs = tmp_path / "datasets--me--mine/snapshots/0a1b", tmp_path / "datasets--me--mine/blobs"
+    blobs.mkdir(parents=True)
+    for number, file in enumerate(path for path in dataset.rglob("*") if path.is_file()):
+        link = snapshot / file.relative_to(dataset)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, blobs / str(number))
+        link.symlink_to(os.path.relpath(blobs / str(number), link.parent))
+    read_all(snapshot)
+    (snapshot / DATA).resolve().unlink()
+    with pytest.raises(DataError, match=f"{DATA}: a file of the dataset is missing"):
+        LeRobotSource(snapshot)
+
+
 def test_no_dataset_at_all(tmp_path: Path):
     with pytest.raises(DataError, match=r"not a LeRobot dataset; found no meta/info.json"):
         LeRobotSource(tmp_path)
@@ -127,6 +155,38 @@ def test_fewer_rows_than_announced(copy: Path):
     source.read(1)  # whole
     with pytest.raises(DataError, match=r"demo_2: the rows.*found 27 rows of episode 2; expected 66"):
         source.read(2)
+
+
+def test_rows_in_another_order_are_refused(copy: Path):
+    whole = pq.read_table(copy / DATA)
+    backwards = [*range(60), *reversed(range(60, 123)), *range(123, 189)]
+    edit_data(copy, lambda table: table.take(backwards))
+    LeRobotSource(copy).read(2)  # in order
+    with pytest.raises(DataError, match=r"demo_1 > frame_index: .*not in order; found 62 in row 60; expected 0"):
+        LeRobotSource(copy).read(1)
+    mixed = np.argsort(np.r_[np.arange(60), np.arange(63), np.arange(66)], kind="stable")
+    edit_data(copy, lambda _: whole.take(mixed))
+    with pytest.raises(DataError, match=r"demo_0 > episode_index: .*not in order; found 1 in row 1; expected 0"):
+        LeRobotSource(copy).read(0)
+    edit_data(copy, lambda _: whole.take(mixed).drop_columns(["frame_index"]))
+    with pytest.raises(DataError, match=r"demo_0 > episode_index: .*not in order"):
+        LeRobotSource(copy).read(0)
+    edit_data(copy, lambda _: whole.drop_columns(["frame_index"]))
+    read_all(copy)
+
+
+def test_an_episode_without_steps(copy: Path):
+    def add(table: pa.Table) -> pa.Table:
+        last = table.slice(2).to_pylist()[0]
+        return pa.concat_tables([table, pa.Table.from_pylist([last | {"episode_index": 3, "length": 0}], table.schema)])
+
+    (copy / "meta/sido.json").unlink()
+    edit_info(copy, total_episodes=4)
+    edit_data(copy, add, EPISODES)
+    source = LeRobotSource(copy)
+    source.read(2)
+    with pytest.raises(DataError, match=r"episode_3 > length: the demonstration is empty; .*leave the episode out"):
+        source.read(3)
 
 
 def test_a_column_that_is_missing(copy: Path):

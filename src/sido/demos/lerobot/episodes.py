@@ -59,7 +59,7 @@ def read_episodes(layout: DatasetLayout) -> tuple[Episode, ...]:
                 fix=_REDOWNLOAD,
             )
     for path in dict.fromkeys(file for episode in episodes for file in _files(episode)):  # each once, in order
-        if not path.is_file():
+        if not _is_there(path):
             raise DataError("a file of the dataset is missing", file=path, fix=_REDOWNLOAD)
     return episodes
 
@@ -86,6 +86,13 @@ def action_extremes(layout: DatasetLayout, key: str) -> tuple[Array, Array] | No
 
 def _row(node: JsonNode) -> list[float]:
     return [entry.number() for entry in node.each()]
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name that is too long
+        return False
 
 
 def _files(episode: Episode) -> list[Path]:

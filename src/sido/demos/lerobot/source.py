@@ -23,6 +23,8 @@ from sido.errors import DataError
 __all__ = ["LeRobotSource"]
 
 _NO_HINTS = Hints()
+_ORDER = ("episode_index", "frame_index")
+"""The columns that say of which episode and step a row is."""
 
 
 class LeRobotSource:
@@ -73,8 +75,10 @@ class LeRobotSource:
 
     def _demo(self, index: int, episode: Episode, name: str) -> Demo:
         meaning, noted = self._meaning, self._notes.episodes[index] if self._notes else None
+        if episode.length == 0:
+            raise DataError("the demonstration is empty", field="length", fix="leave the episode out")
         rows, start = self._locate(episode)
-        arrays = self._arrays(rows, start, episode.length)
+        arrays = self._arrays(episode, rows, start)
         state = arrays[STATE].astype(np.float64)
         return Demo(
             name=name,
@@ -92,20 +96,24 @@ class LeRobotSource:
             metadata=noted.metadata if noted else {},
         )
 
-    def _arrays(self, rows: ParquetRows, start: int, length: int) -> dict[str, Array]:
+    def _arrays(self, episode: Episode, rows: ParquetRows, start: int) -> dict[str, Array]:
         """Every column of numbers, `[length, *shape]`."""
-        features = {
-            key: feature
+        shapes = {
+            key: feature.shape
             for key, feature in self._layout.features.items()
             if feature.is_number and key not in BOOKKEEPING
         }
-        table = rows.table(list(features), start, start + length)
+        order = [key for key in _ORDER if key in rows.columns]
+        shapes |= dict.fromkeys(order, ())
+        table = rows.table(list(shapes), start, start + episode.length)
         arrays: dict[str, Array] = {}
-        for key, feature in features.items():
+        for key, shape in shapes.items():
             try:
-                arrays[key] = numbers(table.column(key), feature.shape)
+                arrays[key] = numbers(table.column(key), shape)
             except DataError as error:
                 raise error.at(field=key) from error.__cause__
+        for key in order:
+            _require_in_order(arrays.pop(key), key, episode, start)
         return arrays
 
     def _locate(self, episode: Episode) -> tuple[ParquetRows, int]:
@@ -137,3 +145,17 @@ class LeRobotSource:
         segment = episode.videos[key]
         video = self._videos.setdefault(segment.path, VideoFile(segment.path))
         return frames_in_video(video, segment.start_s, self._layout.rate_hz, shape)
+
+
+def _require_in_order(column: Array, key: str, episode: Episode, start: int) -> None:
+    """Raise unless an episode's rows, from row `start` of its file, are its own and in the order of time."""
+    expected = np.full(episode.length, episode.index) if key == "episode_index" else np.arange(episode.length)
+    wrong = np.flatnonzero(column != expected)
+    if wrong.size:
+        raise DataError(
+            "the rows of the episode are not in order",
+            field=key,
+            found=f"{column[wrong[0]]} in row {start + wrong[0]}",
+            expected=str(expected[wrong[0]]),
+            fix="sort the rows of the file by episode_index and frame_index, or download the dataset again",
+        )
