@@ -296,6 +296,8 @@ GOOD = torch.zeros(2, 16, 7)
         (GOOD, torch.zeros(3), "delta: wrong shape; found [3]; expected [2, 3]"),
         (GOOD.int(), torch.zeros(2, 3), "chunk: not floating point; found torch.int32; expected a float tensor"),
         (GOOD, torch.zeros(2, 3).long(), "delta: not floating point; found torch.int64; expected a float tensor"),
+        (GOOD.numpy(), torch.zeros(2, 3), "chunk: not a tensor; found ndarray; expected a float tensor"),
+        (GOOD, [[0.0] * 3] * 2, "delta: not a tensor; found list; expected a float tensor"),
         (GOOD, torch.zeros(2, 3, device="meta"), "delta: on another device than the chunk; found meta; expected cpu"),
     ],
 )
@@ -320,7 +322,7 @@ def test_refuses_horizons_that_do_not_fit() -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
-@pytest.mark.parametrize("name", ["gain", "metres_per_unit"])
+@pytest.mark.parametrize("name", ["gain", "metres_per_unit", "epsilon_m"])
 def test_refuses_scales_that_are_none(name: str, value: float) -> None:
     with pytest.raises(SettingError, match=f"{name}: not a usable number; found {value}"):
         morph_relative(GOOD, torch.zeros(2, 3), 8, **{"metres_per_unit": 0.05, name: value})

@@ -174,6 +174,9 @@ def test_what_cannot_be_made_says_why() -> None:
         with_rotation(relative, "rot6d")
     with pytest.raises(DataError, match="world frame need to know where the robot stands"):
         to_absolute(demo_of(dataclasses.replace(OSC, frame="world"), 0))
+    in_world = dataclasses.replace(goals, action_spec=dataclasses.replace(goals.action_spec, frame="world"))
+    with pytest.raises(DataError, match="goals in the world frame need to know where the robot stands; found 'world'"):
+        to_relative(in_world, OSC)
     with pytest.raises(SettingError, match="found absolute, base frame, rotation 'axis_angle'"):
         to_relative(goals, goals.action_spec)
     with pytest.raises(SettingError, match="rotation 'none', as the goals have none"):

@@ -69,7 +69,7 @@ def morph_relative(
     shorter than `epsilon_m` metres is returned as it is.
     """
     _check(chunk, delta, action_horizon, shortest=1)
-    for name, value in (("metres_per_unit", metres_per_unit), ("gain", gain)):
+    for name, value in (("metres_per_unit", metres_per_unit), ("gain", gain), ("epsilon_m", epsilon_m)):
         if not (math.isfinite(value) and value > 0):
             raise SettingError("not a usable number", field=name, found=value, expected="a finite number above 0")
     path = path_shares(chunk, action_horizon, metres_per_unit=metres_per_unit, epsilon_m=epsilon_m)
@@ -131,8 +131,14 @@ def _wide(*tensors: Tensor) -> torch.dtype:
     return functools.reduce(torch.promote_types, (tensor.dtype for tensor in tensors), torch.float32)
 
 
+def _require_tensor(name: str, value: object) -> None:
+    if not isinstance(value, Tensor):
+        raise DataError("not a tensor", field=name, found=type(value).__name__, expected="a float tensor")
+
+
 def _check(chunk: Tensor, delta: Tensor, action_horizon: int, *, shortest: int) -> None:
     for name, tensor in (("chunk", chunk), ("delta", delta)):
+        _require_tensor(name, tensor)
         if not tensor.is_floating_point():
             raise DataError("not floating point", field=name, found=tensor.dtype, expected="a float tensor")
     if chunk.ndim != 3 or chunk.shape[2] < 3:

@@ -53,14 +53,7 @@ def to_absolute(demo: Demo) -> Demo:
     if spec.kind == "absolute":
         return demo
     if spec.frame == "world":
-        raise DataError(
-            "increments in the world frame need to know where the robot stands",
-            demo=demo.name,
-            field="action_spec.frame",
-            found="'world'",
-            expected="'base' or 'tool'",
-            fix="use in_frame() with world_from_base first",
-        )
+        raise _needs_base("increments", demo, expected="'base' or 'tool'")
     command = np.clip(demo.actions[:, :-1], -1.0, 1.0)
     step = command[:, :3] * spec.position_scale_m
     parts: list[Array] = [demo.eef_position + (rotate(demo.eef_quat_wxyz, step) if spec.frame == "tool" else step)]
@@ -79,6 +72,8 @@ def to_relative(demo: Demo, like: ActionSpec) -> Demo:
     """
     _require(demo, "absolute", to="relative")
     spec = demo.action_spec
+    if spec.frame != "base":
+        raise _needs_base("goals", demo, expected="'base', as the hand's poses are")
     if like.kind != "relative" or like.frame == "world" or (like.rotation == "none") != (spec.rotation == "none"):
         raise SettingError(
             "cannot make such actions of absolute ones",
@@ -165,6 +160,17 @@ def _gripper(demo: Demo, like: ActionSpec) -> Float[Array, "T 1"]:
         return command
     closing = (command - spec.gripper_open) / (spec.gripper_closed - spec.gripper_open)
     return like.gripper_open + closing * (like.gripper_closed - like.gripper_open)
+
+
+def _needs_base(what: str, demo: Demo, *, expected: str) -> DataError:
+    return DataError(
+        f"{what} in the world frame need to know where the robot stands",
+        demo=demo.name,
+        field="action_spec.frame",
+        found="'world'",
+        expected=expected,
+        fix="use in_frame() with base_from_world first",
+    )
 
 
 def _require(demo: Demo, kind: str, *, to: str) -> None:

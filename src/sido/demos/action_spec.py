@@ -62,6 +62,13 @@ class ActionSpec:
             raise SettingError(
                 "open and closed must differ", field="ActionSpec.gripper_open/gripper_closed", found=self.gripper_open
             )
+        if self.kind == "absolute" and self.frame == "tool":
+            raise SettingError(
+                "a goal cannot be told in the frame of the tool that is sent there",
+                field="ActionSpec.frame",
+                found="'tool'",
+                expected="'base' or 'world'",
+            )
         if self.kind == "relative" and self.rotation not in ("axis_angle", "none"):
             raise SettingError(
                 "a relative action's rotation is an increment",

@@ -145,7 +145,7 @@ def test_controllers_that_sido_has_not(
     "spec",
     [
         ActionSpec("absolute", rotation="rot6d"),
-        ActionSpec("absolute", frame="tool"),
+        ActionSpec("relative", frame="tool"),
         ActionSpec("absolute", gripper_open=0.0),
     ],
 )
