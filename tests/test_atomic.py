@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sido.atomic import atomic_path, recover, scratch_folder
+from sido.atomic import atomic_path, recover, require_replaceable, scratch_folder
 from sido.errors import DataError, SettingError
 
 
@@ -152,3 +152,19 @@ def test_a_library_that_writes_on_in_a_thread_leaves_nothing(tmp_path: Path):
     writing.join()
     recover(tmp_path / "data")  # a thread that is slower than the removal's patience
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_other_things_is_never_replaced(tmp_path: Path):
+    """A mistyped name must not cost a folder of other things."""
+    require_replaceable(tmp_path / "new", "mine.json")
+    (tmp_path / "empty").mkdir()
+    require_replaceable(tmp_path / "empty", "mine.json")
+    (tmp_path / "file").write_text("old")
+    require_replaceable(tmp_path / "file", "mine.json")
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(SettingError, match=r"holds other things, and is not replaced; .* a folder with mine\.json"):
+        require_replaceable(tmp_path, "mine.json")
+    with pytest.raises(SettingError, match="holds other things"):
+        require_replaceable(tmp_path)
+    (tmp_path / "mine.json").touch()
+    require_replaceable(tmp_path, "mine.json")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from sido.errors import DataError, SettingError, SidoError
 
-__all__ = ["atomic_path", "recover", "scratch_folder"]
+__all__ = ["atomic_path", "recover", "require_replaceable", "scratch_folder"]
 
 _REFUSALS = {
     errno.EACCES, errno.EDQUOT, errno.EEXIST, errno.EFBIG, errno.EIO, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG,
@@ -78,9 +78,24 @@ def recover(final: Path) -> None:
         _tidy(leftover, final)
 
 
+def require_replaceable(final: Path, *known_by: str) -> None:
+    """Raise if `final` is a folder of something else: only an empty one, or one that holds a file `known_by`, may go.
+
+    For whoever lets a user overwrite: a mistyped name must not cost a folder of other things.
+    """
+    if not final.is_dir() or not any(final.iterdir()) or any((final / name).is_file() for name in known_by):
+        return
+    raise SettingError(
+        "the folder holds other things, and is not replaced",
+        file=final,
+        expected=f"a folder with {' or '.join(known_by)}" if known_by else "a file",
+        fix="choose another name",
+    )
+
+
 def _require_free(final: Path, overwrite: bool) -> None:
     if final.exists() and not overwrite:
-        raise SettingError("already exists", file=final, fix="choose another name, or pass overwrite (--force)")
+        raise SettingError("already exists", file=final, fix="choose another name, or replace it (--force)")
 
 
 def _beside(final: Path, state: str) -> Path:

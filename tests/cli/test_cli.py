@@ -146,7 +146,7 @@ def test_augment_takes_absolute_actions_as_they_are(stack: Path):
 def test_convert_refuses_an_existing_target(stack: Path, capsys: pytest.CaptureFixture[str]):
     before = stack.read_bytes()
     assert main(["convert", str(stack), str(stack)]) == 2
-    assert "already exists; to mend it: choose another name, or pass overwrite (--force)" in capsys.readouterr().err
+    assert "already exists; to mend it: choose another name, or replace it (--force)" in capsys.readouterr().err
     assert stack.read_bytes() == before
 
 
@@ -239,3 +239,26 @@ def test_help_teaches(capsys: pytest.CaptureFixture[str]):
             main([verb, "--help"])
         assert stopped.value.code == 0
         assert len(capsys.readouterr().out.splitlines()) > 15
+
+
+@pytest.mark.usefixtures("as_user")
+def test_force_replaces_datasets_and_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    project = tmp_path / "project"
+    (project / "data").mkdir(parents=True)
+    source = project / "data" / "stack.hdf5"
+    assert main(["synthesize", str(source), "--demos", "2"]) == 0
+    (project / "thesis.tex").write_text("years of work")
+    for command in (["convert", str(source), str(project)], ["synthesize", str(project), "--demos", "1"]):
+        assert main([*command, "--force"]) == 2
+    assert (project / "thesis.tex").read_text() == "years of work"
+    assert source.exists()
+    assert main(["convert", str(source), str(tmp_path / "lerobot")]) == 0
+    inside = tmp_path / "lerobot" / "stack.hdf5"
+    source.rename(inside)
+    capsys.readouterr()
+    assert main(["convert", str(inside), str(tmp_path / "lerobot"), "--force"]) == 2
+    assert "the source lies within the target" in capsys.readouterr().err
+    inside.rename(source)
+    assert main(["convert", str(source), str(tmp_path / "lerobot"), "--force"]) == 0
+    assert not inside.exists()
+    capsys.readouterr()

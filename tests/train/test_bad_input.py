@@ -189,3 +189,19 @@ def test_actions_that_are_not_numbers(stack: Path, tmp_path: Path):
     with pytest.raises(SidoError, match="demo_3"):
         train(tiny(path), tmp_path / "run")
     assert read_metrics(tmp_path / "run/metrics.jsonl") == []
+
+
+def test_nothing_to_displace(stack: Path, tmp_path: Path):
+    """A gripper that never closes: a policy of that name would be trained on static data alone."""
+    file = tmp_path / "open.hdf5"
+    file.write_bytes(stack.read_bytes())
+    with h5py.File(file, "r+") as data:
+        for demo in data["data"].values():
+            actions = demo["actions"][()]
+            actions[:, -1] = -1
+            demo["actions"][...] = actions
+            demo.pop("datagen_info", None)
+            demo.attrs.pop("sido_grasp", None)
+    with pytest.raises(DataError, match=r"no chunk may be displaced.*0 eligible chunks.*sido inspect"):
+        train(tiny(file), tmp_path / "run")
+    train(tiny(file, augmentation=None, duration=Steps(1)), tmp_path / "static")

@@ -43,7 +43,7 @@ def collect(
     workers: int = 1,
     ray: str | None = None,
     format: Literal["robomimic", "lerobot", "lerobot-video", "zarr"] | None = None,
-    overwrite: bool = False,
+    force: bool = False,
     json: bool = False,
 ) -> int:
     """Let a scripted expert play a task until enough attempts succeed, and write them as a dataset.
@@ -73,7 +73,7 @@ def collect(
         workers: How many processes of this machine play.
         ray: The address of a Ray cluster that plays instead: auto, head:6379, ray://head:10001.
         format: The format to write, where the name does not say it.
-        overwrite: Replace an existing dataset.
+        force: Replace an existing dataset.
         json: Print the report as JSON.
     """
     try:
@@ -100,7 +100,7 @@ def collect(
         image_size=image_size,
         seed=seed,
     )
-    report = _collect(recipe, out, _crew(workers, ray), format, overwrite)
+    report = _collect(recipe, out, _crew(workers, ray), format, force)
     if report is None:
         return 130
     if json:
@@ -118,7 +118,7 @@ def _crew(workers: int, ray: str | None) -> Crew:
     return RayCluster(ray)
 
 
-def _collect(recipe: Recipe, out: Path, crew: Crew, format: str | None, overwrite: bool) -> Report | None:
+def _collect(recipe: Recipe, out: Path, crew: Crew, format: str | None, force: bool) -> Report | None:
     """The report; None where Ctrl-C came first."""
     from sido.sim.collect import collect
 
@@ -131,7 +131,7 @@ def _collect(recipe: Recipe, out: Path, crew: Crew, format: str | None, overwrit
                 latest = f"{standing}; the same command goes on from there"
                 bar(standing.demos, standing.wanted, _detail(standing))
 
-            return collect(recipe, out, crew, format=format, overwrite=overwrite, progress=progress)
+            return collect(recipe, out, crew, format=format, overwrite=force, progress=progress)
     except KeyboardInterrupt:
         Console(stderr=True, soft_wrap=True).print(f"stopped: {latest or 'nothing was played yet'}")
         return None

@@ -14,6 +14,7 @@ from sido.cli.dataset_options import DatasetOptions
 from sido.cli.interruption import interruptible
 from sido.cli.progress import progress_bar
 from sido.demos import ACTION_SPECS, Demo, DemoDataset, create_dataset, to_absolute, to_relative, with_rotation
+from sido.errors import SettingError
 
 __all__ = ["convert"]
 
@@ -41,6 +42,8 @@ def convert(
         force: Replace an existing target.
         options: How to read the source.
     """
+    if target.resolve() in Path(source).resolve().parents:
+        raise SettingError("the source lies within the target, and would be replaced", file=target, found=source)
     with options.open(source) as dataset:
         changed = _changed(dataset, actions)
         with (

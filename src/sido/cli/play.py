@@ -31,7 +31,7 @@ def play(
     size: int = 480,
     fps: float = 20.0,
     caption: bool = True,
-    overwrite: bool = False,
+    force: bool = False,
     options: Annotated[PlayOptions, tyro.conf.OmitArgPrefixes] = PlayOptions(),
 ) -> int:
     """Film the scripted expert at a task, at the speed of life, and say how each episode ended.
@@ -48,7 +48,7 @@ def play(
         size: Height and width of each camera's picture.
         fps: Frames per second: 20, or 20 divided by a whole number. A GIF is smaller with 10.
         caption: Write task, motion, seed and outcome into the picture.
-        overwrite: Replace an existing file.
+        force: Replace an existing file.
         options: How the task is played.
     """
     if episodes < 1:
@@ -73,7 +73,7 @@ def play(
             frames = film(
                 moments, world, views, rate_hz=fps, caption=(lambda moment: f"{about}\n{moment}") if caption else _none
             )
-            count = write_film(path, frames, fps, overwrite=overwrite)
+            count = write_film(path, frames, fps, overwrite=force)
     console = Console(soft_wrap=True)
     for moment in over:
         console.print(escape(str(moment)))

@@ -14,6 +14,7 @@ from sido.cli.interruption import interruptible
 from sido.cli.progress import progress_bar
 from sido.demos import ACTION_SPECS, DatasetInfo, create_dataset
 from sido.demos.synthetic import reach_and_lift
+from sido.errors import SettingError
 
 __all__ = ["synthesize"]
 
@@ -38,6 +39,9 @@ def synthesize(
         seed: The same seed gives the same demonstrations.
         force: Replace an existing target.
     """
+    for name, value in (("demos", demos), ("image-size", image_size)):
+        if value is not None and value < 1:
+            raise SettingError("too few", field=f"--{name}", found=value, expected="1 or more")
     cameras = () if image_size is None else ("agentview", "robot0_eye_in_hand")
     info = DatasetInfo(
         "synthetic", ACTION_SPECS[actions], cameras=cameras, object_position_source="known, since it was made up"

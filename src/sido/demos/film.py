@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import UInt8
 
 from sido.arrays import Array
-from sido.atomic import atomic_path
+from sido.atomic import atomic_path, require_replaceable
 from sido.demos.video import write_video
 from sido.errors import DataError, MissingExtraError, SettingError
 
@@ -49,6 +49,8 @@ def write_film(
     """
     path = Path(path)
     check_film(path, rate_hz)
+    if overwrite:
+        require_replaceable(path)
     if path.suffix == ".mp4":
         return write_video(path, frames, rate_hz, crf=20, keyframe_interval=50, overwrite=overwrite)
     with atomic_path(path, overwrite=overwrite) as partial:

@@ -7,11 +7,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from sido.atomic import require_replaceable
 from sido.demos.dataset import DemoDataset
 from sido.demos.source import DatasetInfo, DemoSource, DemoWriter, Hints
 from sido.errors import DataError, SettingError, SidoError
 
-__all__ = ["FORMATS", "Format", "create_dataset", "format_of", "open_dataset", "writable_format"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "create_dataset",
+    "format_of",
+    "open_dataset",
+    "require_replaceable_dataset",
+    "writable_format",
+]
 
 
 @dataclass(frozen=True)
@@ -53,8 +62,11 @@ def create_dataset(
     ```
     """
     path = Path(path)
+    path = path if path.name else path.absolute()  # "."
     creates = FORMATS[writable_format(path, format)].creates
     assert creates is not None
+    if overwrite:
+        require_replaceable_dataset(path)
     return creates(path, info, overwrite)
 
 
@@ -76,6 +88,11 @@ def writable_format(path: Path, format: str | None = None) -> str:
             expected=f"one of {', '.join(writable)}, or a path ending in .hdf5, .zarr, .zarr.zip or (LeRobot) nothing",
         )
     return format
+
+
+def require_replaceable_dataset(path: Path) -> None:
+    """Raise if `path` is a folder that is no dataset: that much is not deleted for a new one."""
+    require_replaceable(path, "meta/info.json", ".zgroup")
 
 
 def format_of(path: Path) -> Format:

@@ -25,6 +25,10 @@ def hdf5_errors(file: Path, *, demo: str | None = None, field: str | None = None
     """Turn what h5py raises into an error that says which file, demonstration and field could not be read."""
     try:
         yield
+    except PermissionError as error:
+        raise DataError(
+            "may not be read", file=file, found="permission denied", fix="ask its owner, or change its permissions"
+        ) from error
     except _BROKEN as error:
         raise DataError(
             "cannot be read as HDF5",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sido.arrays import Array
-from sido.atomic import atomic_path
+from sido.atomic import atomic_path, require_replaceable
 from sido.demos.json_document import JsonNode, parse_json
 from sido.errors import DataError
 from sido.predict.fernn import FERNN
@@ -36,6 +36,8 @@ def save_learned(
     from safetensors.numpy import save_file
 
     document: dict[str, Any] = {"format": _FORMAT, **_description(predictor), "about": dict(about or {})}
+    if overwrite:
+        require_replaceable(folder, DOCUMENT)
     with atomic_path(folder, overwrite=overwrite) as partial:
         partial.mkdir(parents=True)
         (partial / DOCUMENT).write_text(json.dumps(document, indent=2) + "\n")

@@ -90,6 +90,7 @@ def read_training_data(config: TrainConfig, progress: ReadingProgress | None = N
         train = sampler(chosen)
         validation = sampler(others) if others else None
         _require_gripper(train, observation, config.data.path)
+        _require_eligible(train, config)
         gain = 1.0 if config.augmentation is None else config.augmentation.relative_gain
         return TrainingData(
             train=train,
@@ -128,6 +129,19 @@ def _require_image_sizes(frames: FrameStore | None, observation: ObservationConf
                 expected=f"{expected[0]}x{expected[1]} pixels",
                 fix="record or convert the images at this size, or train at the scale cpu, which takes any size",
             )
+
+
+def _require_eligible(sampler: ChunkSampler, config: TrainConfig) -> None:
+    """Without a chunk to displace, a policy would be trained on static data alone and bear another name."""
+    if config.augmentation is None or sampler.eligible_share > 0:
+        return
+    raise DataError(
+        "no chunk may be displaced, so that there is nothing to learn from counterfactuals",
+        file=config.data.path,
+        found="0 eligible chunks",
+        expected=f"chunks of {config.policy.prediction_horizon} steps that end before the grasp",
+        fix="look at the grasps with `sido inspect`; often the action spec has the gripper's sign the wrong way round",
+    )
 
 
 def _require_gripper(sampler: ChunkSampler, observation: ObservationConfig, path: str) -> None:

@@ -158,7 +158,7 @@ def test_being_killed_at_the_end_does_not_matter(
 def test_an_existing_dataset_is_kept_unless_told(tmp_path: Path):
     output, recipe = tmp_path / "a.hdf5", Recipe("stack", 1)
     output.write_text("mine")
-    with pytest.raises(SettingError, match=r"already exists.*--overwrite"):
+    with pytest.raises(SettingError, match=r"already exists.*--force"):
         made(recipe, output)
     assert list(tmp_path.iterdir()) == [output]
     assert output.read_text() == "mine"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
-from sido.demos.formats import create_dataset, writable_format
+from sido.demos.formats import create_dataset, require_replaceable_dataset, writable_format
 from sido.errors import SettingError
 from sido.jobs import Crew
 from sido.release import versions
@@ -84,6 +84,8 @@ def collect(
         SidoError: the expert succeeds too rarely.
     """
     writable_format(output, format)
+    if overwrite:
+        require_replaceable_dataset(output)
     task = shared_task(recipe.task)
     checked(recipe, task, expert)
     starts = PLACEMENTS[recipe.placements](task.region, recipe.demos)
@@ -186,4 +188,4 @@ def _write(session: _Session, task: Task, provenance: dict[str, Any], output: Pa
 
 
 def _exists(output: Path) -> SettingError:
-    return SettingError("already exists", file=output, fix="choose another name, or pass --overwrite")
+    return SettingError("already exists", file=output, fix="choose another name, or replace it (--force)")
