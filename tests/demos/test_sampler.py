@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -208,6 +209,15 @@ def test_windows_that_make_no_sense(window: dict):
         ChunkWindow(**window)
 
 
+def test_windows_are_counted_in_whole_steps():
+    window = ChunkWindow()
+    object.__setattr__(
+        window, "prediction_horizon", 16.0
+    )  # the type checker of the tests would stop it before the door
+    with pytest.raises(SettingError, match=r"prediction_horizon: not a whole number; found 16\.0"):
+        window.__post_init__()
+
+
 def with_poses(demo: Demo, world_from_base: Pose, **positions: np.ndarray) -> Demo:
     poses = {
         f"datagen_info/object_poses/{name}": (world_from_base @ Pose(position, [1.0, 0.0, 0.0, 0.0])).matrix
@@ -229,6 +239,58 @@ def test_landmarks_are_seen_in_the_base_frame():
         np.testing.assert_allclose(batch.observations["landmark.cubeB"][row, -1], expected, atol=1e-6)
     with pytest.raises(DataError, match=r"demo_0 > landmarks: no such object's poses; found 'peg'; expected.*cubeB"):
         ChunkSampler(dataset, landmarks=["peg"])
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (
+            lambda poses: np.where(np.arange(len(poses))[:, None, None] == 3, np.nan, poses),
+            r"not a finite .* at step 3",
+        ),
+        (
+            lambda poses: poses[:, 0].repeat(7, 1)[:, :7],
+            r"wrong shape; found float64\[\d+, 7\]; expected .*\[T, 4, 4\]",
+        ),
+        (lambda poses: poses[:, :, :3], r"wrong shape; found float64\[\d+, 4, 3\]"),
+        (lambda poses: poses.astype("S8"), r"wrong shape; found \|S8"),
+    ],
+)
+def test_landmarks_that_are_no_poses(change: Callable[[np.ndarray], np.ndarray], text: str):
+    demo = with_poses(DEMOS[1], Pose.identity(), cubeB=np.zeros((len(DEMOS[1]), 3)))
+    poses = change(demo.recorded["datagen_info/object_poses/cubeB"])
+    bad = dataclasses.replace(demo, recorded={"datagen_info/object_poses/cubeB": poses})
+    with pytest.raises(DataError, match=rf"memory > demo_1 > datagen_info/object_poses/cubeB: {text}"):
+        ChunkSampler(memory_dataset([bad]), landmarks=["cubeB"])
+
+
+def test_an_empty_batch():
+    sampler = ChunkSampler(memory_dataset(DEMOS))
+    for batch in (sampler.batch(torch.tensor([], dtype=torch.int64)), sampler.sample(0, torch.Generator())):
+        assert len(batch) == 0
+        assert batch.actions.shape == (0, 16, 7)
+        assert batch.observations["eef_rot6d"].shape == (0, 2, 6)
+        assert batch.object_position.shape == (0, 2, 3)
+
+
+@pytest.mark.parametrize("row", [-1, 10**6])
+def test_transitions_that_are_not_there(row: int):
+    sampler = ChunkSampler(memory_dataset(DEMOS))
+    with pytest.raises(SettingError, match=f"no such transition; found {row}; expected 0 to {len(sampler) - 1}"):
+        sampler.batch(torch.tensor([0, row]))
+
+
+def test_batches_of_a_size_that_makes_no_sense():
+    sampler = ChunkSampler(memory_dataset(DEMOS))
+    with pytest.raises(SettingError, match="batch_size: too small; found -1; expected at least 0"):
+        sampler.sample(-1, torch.Generator())
+    with pytest.raises(SettingError, match="batch_size: too small; found 0; expected at least 1"):
+        next(sampler.epoch(0, torch.Generator()))
+
+
+def test_tables_are_of_floating_point_numbers():
+    with pytest.raises(SettingError, match=r"dtype: not a floating-point type; found torch\.int64"):
+        ChunkSampler(memory_dataset(DEMOS), dtype=torch.int64)
 
 
 def test_numbers_are_all_that_batches_are_made_of():

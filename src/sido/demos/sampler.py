@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,12 +17,18 @@ from sido.demos.chunks import ChunkBatch
 from sido.demos.dataset import DemoDataset, Progress, unheard
 from sido.demos.demo import Demo
 from sido.demos.frame_store import FrameStore
+from sido.demos.source import own_base
 from sido.errors import DataError, SettingError
 from sido.geometry import Pose, matrix_from_quat, rot6d_from_matrix
 
 __all__ = ["ChunkSampler", "ChunkWindow"]
 
 _OBJECT_POSES = "datagen_info/object_poses/"  # where a demonstration's records have them: [T, 4, 4], world frame
+
+
+def _require_at_least(least: int, found: int, name: str) -> None:
+    if found < least:
+        raise SettingError("too small", field=name, found=found, expected=f"at least {least}")
 
 
 @dataclass(frozen=True)
@@ -38,8 +45,10 @@ class ChunkWindow:
 
     def __post_init__(self) -> None:
         for name, least in (("prediction_horizon", 1), ("observation_steps", 1), ("pad_after", 0)):
-            if getattr(self, name) < least:
-                raise SettingError("too small", field=name, found=getattr(self, name), expected=f"at least {least}")
+            steps: object = getattr(self, name)
+            if not isinstance(steps, int):
+                raise SettingError("not a whole number", field=name, found=repr(steps), expected="a number of steps")
+            _require_at_least(least, steps, name)
         if self.pad_after >= self.prediction_horizon:
             raise SettingError(
                 "a chunk of nothing but padding",
@@ -76,6 +85,8 @@ class ChunkSampler:
         `landmarks` names further objects whose positions a policy may see ("cubeB"), of those whose poses the dataset
         has as MimicGen annotates them; batches have them under "landmark.<name>".
         """
+        if not dtype.is_floating_point:
+            raise SettingError("not a floating-point type", field="dtype", found=dtype, expected="torch.float32, say")
         self.window = window
         self.frames = frames
         # Only the columns that batches need are kept of each demonstration: memory is that of the tables.
@@ -127,10 +138,12 @@ class ChunkSampler:
 
     def sample(self, batch_size: int, generator: torch.Generator) -> ChunkBatch:
         """Transitions drawn with replacement."""
+        _require_at_least(0, batch_size, "batch_size")
         return self.batch(torch.randint(len(self), (batch_size,), generator=generator))
 
     def epoch(self, batch_size: int, generator: torch.Generator, *, drop_last: bool = False) -> Iterator[ChunkBatch]:
         """Every transition once, in random order; `drop_last` leaves a last, smaller batch out."""
+        _require_at_least(1, batch_size, "batch_size")
         order = torch.randperm(len(self), generator=generator)
         batches = order.split(batch_size)
         yield from (self.batch(rows) for rows in batches if not drop_last or len(rows) == batch_size)
@@ -140,6 +153,9 @@ class ChunkSampler:
 
         `images` False leaves the images out.
         """
+        outside = transitions[(transitions < 0) | (transitions >= len(self))]
+        if len(outside):
+            raise SettingError("no such transition", found=int(outside[0]), expected=f"0 to {len(self) - 1}")
         demo, row = self._demo[transitions], self._row[transitions]
         first, last = self._first[demo], self._last[demo]
         ahead = row[:, None] + self._ahead
@@ -214,6 +230,8 @@ def _observed(demo: Demo) -> dict[str, Array]:
 
 def _landmarks(demo: Demo, names: Sequence[str], dataset: DemoDataset) -> dict[str, Array]:
     """Positions of further objects in the base frame, `[T, 3]` each; they are recorded as matrices in the world's."""
+    world_from_base = own_base(demo.metadata) or dataset.info.world_from_base or Pose.identity()
+    base_from_world = world_from_base.inverse()
     positions: dict[str, Array] = {}
     for name in names:
         path = f"datagen_info/object_poses/{name}"
@@ -225,9 +243,26 @@ def _landmarks(demo: Demo, names: Sequence[str], dataset: DemoDataset) -> dict[s
                 "no such object's poses", file=dataset.path, demo=demo.name, field="landmarks", found=repr(name),
                 expected=f"one of {known}" if known else f"a dataset with {_OBJECT_POSES}",
             )  # fmt: skip
-        base_from_world = (dataset.info.world_from_base or Pose.identity()).inverse()
-        positions[f"landmark.{name}"] = base_from_world.apply(demo.recorded[path][:, :3, 3].astype(np.float64))
+        places = _places(demo.recorded[path], file=dataset.path, demo=demo.name, field=path)
+        positions[f"landmark.{name}"] = base_from_world.apply(places)
     return positions
+
+
+def _places(poses: Array, **where: Any) -> Float[Array, "T 3"]:
+    """The positions in recorded matrices, in the file's frame, float64."""
+    if poses.shape[1:] != (4, 4) or poses.dtype.kind not in "fiu":
+        raise DataError(
+            "wrong shape", found=f"{poses.dtype}{list(poses.shape)}", expected="numbers [T, 4, 4]",
+            fix="leave the landmark out", **where,
+        )  # fmt: skip
+    places = poses[:, :3, 3].astype(np.float64)
+    bad = np.flatnonzero(~np.isfinite(places).all(1))
+    if len(bad):
+        raise DataError(
+            "not a finite number", found=f"{places[bad[0]].tolist()} at step {bad[0]}", expected="finite numbers",
+            fix="delete the demonstration, or record it again", **where,
+        )  # fmt: skip
+    return places
 
 
 def _columns(parts: dict[str, Array]) -> dict[str, slice]:
@@ -237,4 +272,4 @@ def _columns(parts: dict[str, Array]) -> dict[str, slice]:
 
 def _gather(table: Float[Tensor, "rows columns"], rows: Int64[Tensor, "B steps"]) -> Float[Tensor, "B steps columns"]:
     # index_select over flat rows is several times as fast as indexing with a matrix of rows.
-    return table.index_select(0, rows.reshape(-1)).view(*rows.shape, -1)
+    return table.index_select(0, rows.reshape(-1)).view(*rows.shape, table.shape[1])

@@ -17,6 +17,7 @@ from sido.geometry import Pose
 
 __all__ = [
     "FROM_GRASP",
+    "OWN_BASE",
     "DatasetInfo",
     "DemoSource",
     "DemoWriter",
@@ -25,6 +26,8 @@ __all__ = [
     "grasp_from_json",
     "grasp_from_node",
     "grasp_to_json",
+    "own_base",
+    "own_base_to_json",
 ]
 
 FROM_GRASP = "grasp"
@@ -88,9 +91,7 @@ class DatasetInfo:
                 "sido_dataset": 1,
                 "action_spec": dataclasses.asdict(self.action_spec),
                 "environment": None if self.environment is None else dataclasses.asdict(self.environment),
-                "world_from_base": None
-                if pose is None
-                else {"position": pose.position.tolist(), "quat_wxyz": pose.quat_wxyz.tolist()},
+                "world_from_base": None if pose is None else _pose_document(pose),
                 "object_position_source": self.object_position_source,
                 "filter_keys": {key: list(names) for key, names in self.filter_keys.items()},
                 **({"provenance": self.provenance} if self.provenance else {}),
@@ -122,6 +123,10 @@ class DatasetInfo:
             filter_keys={key: names.texts() for key, names in document["filter_keys"].items()},
             provenance="" if provenance is None else provenance.text(),
         )
+
+
+def _pose_document(pose: Pose) -> dict[str, list[float]]:
+    return {"position": pose.position.tolist(), "quat_wxyz": pose.quat_wxyz.tolist()}
 
 
 def _pose(node: JsonNode) -> Pose:
@@ -168,6 +173,25 @@ class DemoWriter(Protocol):
     ) -> None: ...
 
     def write(self, demo: Demo) -> None: ...
+
+
+OWN_BASE = "sido_world_from_base"
+"""In a demonstration's metadata: where its own robot stands, if that is elsewhere than the dataset says. It stands in
+the metadata for every format to carry it along, as what is `recorded` is in the world of that demonstration."""
+
+
+def own_base(metadata: Mapping[str, str]) -> Pose | None:
+    """`world_from_base` of one demonstration, from its metadata; None where that of the dataset holds."""
+    text = metadata.get(OWN_BASE)
+    if text is None:
+        return None
+    with mended_by("delete the entry"):
+        return _pose(parse_json(text, place=OWN_BASE))
+
+
+def own_base_to_json(world_from_base: Pose) -> str:
+    """What `own_base` reads."""
+    return json.dumps(_pose_document(world_from_base))
 
 
 def grasp_to_json(grasp: Grasp) -> str:

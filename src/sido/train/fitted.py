@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from sido.demos import Demo
-from sido.demos.source import DatasetInfo
+from sido.demos.source import DatasetInfo, own_base
 from sido.errors import DataError
 from sido.geometry import Pose
 from sido.policies import CameraConfig
@@ -60,7 +60,7 @@ def fit_to_data(config: DataConfig, cameras: Sequence[str] | None = ()) -> Fitte
 
 def _others(demo: Demo, info: DatasetInfo) -> tuple[str, ...]:
     """The recorded objects that are elsewhere than the grasped one."""
-    base_from_world = (info.world_from_base or Pose.identity()).inverse()
+    base_from_world = (own_base(demo.metadata) or info.world_from_base or Pose.identity()).inverse()
     others: list[str] = []
     for key, poses in demo.recorded.items():
         if not key.startswith(_POSES):

@@ -13,6 +13,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+import torch
 
 from demos.robomimic.raw_file import (
     B_FROM_A_M,
@@ -25,6 +26,7 @@ from demos.robomimic.raw_file import (
     with_controller,
     write_raw,
 )
+from sido.demos import ChunkSampler, create_dataset, open_dataset
 from sido.demos.absolute import to_absolute
 from sido.demos.action_spec import ACTION_SPECS, ActionSpec
 from sido.demos.demo import Demo
@@ -199,6 +201,36 @@ def test_where_the_robot_stands(tmp_path: Path) -> None:
     np.testing.assert_allclose(each.read(1).eef_position, demos[1].eef_position - [0.0, 0.5, 0.0], atol=1e-15)
 
 
+def test_landmarks_are_seen_from_each_demonstrations_own_base(tmp_path: Path) -> None:
+    """In the file, and in what it is converted to."""
+
+    def move_the_second(file: h5py.File) -> None:  # its robot, and with it all that is in front of it
+        group = file["data/demo_1"]
+        group.attrs["model_file"] = MODEL.replace("-0.56 0 0.912", "-0.56 0.5 0.912")
+        group["obs/robot0_eef_pos"][:, 1] += 0.5
+        for key in ("eef_pose", "object_poses/cubeA", "object_poses/cubeB"):
+            group[f"datagen_info/{key}"][:, 1, 3] += 0.5
+
+    demos = turned_demos(3)
+    path = write_raw(tmp_path / "each.hdf5", demos, change=move_the_second)
+    places = [path, tmp_path / "again.hdf5", tmp_path / "buffer.zarr", tmp_path / "lerobot"]
+    for place, before in zip(places[1:], places, strict=False):
+        with (
+            open_dataset(before) as dataset,
+            create_dataset(place, dataset.info, format="lerobot" if place == places[3] else None) as writer,
+        ):
+            for demo in dataset:
+                writer.write(demo)
+    for place in places:
+        with open_dataset(place) as dataset:
+            for demo, expected in zip(dataset, demos, strict=True):
+                np.testing.assert_allclose(demo.eef_position, expected.eef_position, atol=1e-6)
+            sampler = ChunkSampler(dataset, landmarks=["cubeB"])
+        batch = sampler.batch(torch.arange(len(sampler)))
+        away = batch.observations["landmark.cubeB"] - batch.object_position
+        np.testing.assert_allclose(away, np.broadcast_to(B_FROM_A_M, away.shape), atol=1e-6)
+
+
 def test_a_turned_base_turns_everything(tmp_path: Path) -> None:
     demos = turned_demos(1)
     turned = MODEL.replace(
@@ -323,6 +355,64 @@ def test_what_is_odd_is_said(tmp_path: Path) -> None:
         "obs/words is not read: not numbers (object)",
         "demo_0: num_samples says 59, but there are 60 actions",
         "mask 'all' names demonstrations that the file does not have: demo_77",
+    )
+
+
+def _soft_actions(file: h5py.File) -> None:
+    for name, group in file["data"].items():
+        group.move("actions", "recorded_actions")
+        group["actions"] = h5py.SoftLink(f"/data/{name}/recorded_actions")
+
+
+def _soft_observations(file: h5py.File) -> None:
+    for name, group in file["data"].items():
+        group.move("obs", "observations")
+        group["obs"] = h5py.SoftLink(f"/data/{name}/observations")
+
+
+def _two_names(path: str, other: str) -> Callable[[h5py.File], None]:
+    def change(file: h5py.File) -> None:
+        for group in file["data"].values():
+            group[other] = group[path]
+
+    return change
+
+
+def _circles(file: h5py.File) -> None:
+    for name, group in file["data"].items():
+        group["itself"] = h5py.SoftLink(f"/data/{name}")
+        group["obs/all"] = h5py.SoftLink("/")
+        group["obs/again"] = group["obs"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        _soft_actions,
+        _soft_observations,
+        _two_names("actions", "action_dict/all"),
+        _two_names("obs/robot0_eef_pos", "next_obs/robot0_eef_pos"),
+        _two_names("obs/object", "a/object"),
+        _circles,
+    ],
+)
+def test_links_are_followed(tmp_path: Path, change: Callable[[h5py.File], None]) -> None:
+    demos = turned_demos(2)
+    source = RobomimicSource(write_raw(tmp_path / "a.hdf5", demos, annotated=False, change=change), Hints())
+    assert_same(source.read(1), demos[1])
+    assert source.info.warnings == ()
+
+
+def test_a_link_to_nothing_is_said(tmp_path: Path) -> None:
+    def change(file: h5py.File) -> None:
+        file["data/demo_0/obs/soft"] = h5py.SoftLink("/nowhere")
+        file["data/demo_0/obs/outside"] = h5py.ExternalLink("gone.hdf5", "/data")
+
+    source = RobomimicSource(write_raw(tmp_path / "a.hdf5", turned_demos(1), change=change), Hints())
+    source.read(0)
+    assert source.info.warnings == (
+        "obs/outside is not read: a link to nothing",
+        "obs/soft is not read: a link to nothing",
     )
 
 

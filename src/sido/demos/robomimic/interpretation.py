@@ -19,7 +19,7 @@ from sido.demos.robomimic.env_args import EnvArgs, parse_env_args
 from sido.demos.robomimic.object_position import ObjectPosition, find_object_position
 from sido.demos.robomimic.recording import Recording
 from sido.demos.robomimic.robot_base import base_in_model, known_base
-from sido.demos.source import DatasetInfo, Hints, grasp_from_json
+from sido.demos.source import OWN_BASE, DatasetInfo, Hints, grasp_from_json, own_base, own_base_to_json
 from sido.errors import DataError
 from sido.geometry import Pose, quat_multiply
 
@@ -54,7 +54,8 @@ class Interpretation:
 
     def demo(self, name: str, recording: Recording) -> Demo:
         """The demonstration in SI units and the robot's base frame."""
-        base_from_world = (self.base_of(recording) or Pose.identity()).inverse()
+        world_from_base = self.base_of(recording)
+        base_from_world = (world_from_base or Pose.identity()).inverse()
         arrays = recording.arrays
         actions = recording.array("actions")
         if self.file_frame == "world":
@@ -76,11 +77,16 @@ class Interpretation:
             grasp=grasp_from_json(recording.own["sido_grasp"]) if "sido_grasp" in recording.own else None,
             task=recording.own.get("sido_task") or _language(recording.metadata),
             recorded={path: array for path, array in arrays.items() if path not in ("actions", self.added)},
-            metadata=recording.metadata,
+            metadata=recording.metadata
+            if world_from_base is None or world_from_base == self.world_from_base
+            else {**recording.metadata, OWN_BASE: own_base_to_json(world_from_base)},
         )
 
     def base_of(self, recording: Recording) -> Pose | None:
         """`world_from_base` of one demonstration."""
+        own = own_base(recording.metadata)
+        if own is not None:
+            return own
         model = recording.metadata.get("model_file")
         if self.base_is_told or not model:
             return self.world_from_base

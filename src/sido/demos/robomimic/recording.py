@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,20 +92,17 @@ def read_recording(file: Hdf5File, demo: str) -> Recording:
         group: h5py.Group = file.root[place]
         datasets: dict[str, h5py.Dataset] = {}
         metadata, own = _attributes(group)
-
-        def visit(path: str, item: Any) -> None:
-            if path.startswith(_LEFT_OUT):
-                return
-            if isinstance(item, h5py.Dataset):
+        skipped: list[str] = []
+        for path, item in _below(group, (file.root, group.parent, group)):
+            if item is None:
+                skipped.append(f"{path} is not read: a link to nothing")
+            elif isinstance(item, h5py.Dataset):
                 datasets[path] = item
             else:
                 metadata.update({f"{path}{ATTRIBUTE_SIGN}{key}": text_of(value) for key, value in item.attrs.items()})
-
-        group.visititems(visit)
     length = datasets["actions"].shape[0]
     arrays: dict[str, Array] = {}
     images: dict[str, Frames] = {}
-    skipped: list[str] = []
     for path, dataset in datasets.items():
         with hdf5_errors(file.path, demo=demo, field=path):
             if is_image(path, dataset):
@@ -152,6 +149,30 @@ class _FrameReader:
 
     def __call__(self, steps: Array) -> Array:
         return self.file.images(self.name, steps)
+
+
+def _below(group: h5py.Group, above: tuple[h5py.Group, ...], place: str = "") -> Iterator[tuple[str, Any]]:
+    """All that lies below a group, by its path; None for a link to nothing.
+
+    Links are followed by name: `visititems` leaves soft ones out, and gives what has two names under one of them. What
+    leads back to one of the groups `above` is left out.
+    """
+    for key in group:
+        path = f"{place}{key}"
+        if path.startswith(_LEFT_OUT):
+            return
+        try:
+            item: Any = group[key]
+        except (KeyError, OSError):  # an OSError where the link leads into another file
+            if isinstance(group.get(key, getlink=True), h5py.HardLink):
+                raise
+            yield path, None
+            continue
+        if not isinstance(item, h5py.Group):
+            yield path, item
+        elif item not in above:
+            yield path, item
+            yield from _below(item, (*above, item), f"{path}/")
 
 
 def _attributes(group: h5py.Group) -> tuple[dict[str, str], dict[str, str]]:

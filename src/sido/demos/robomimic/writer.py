@@ -24,7 +24,7 @@ from sido.demos.robomimic.end_effector import BODY_QUAT, SITE_QUAT, body_quat_xy
 from sido.demos.robomimic.env_args import env_args_of, parse_env_args
 from sido.demos.robomimic.interpretation import EEF_POSITION, GRIPPER, OBJECT_KEY_ATTRIBUTE, SIGNALS
 from sido.demos.robomimic.recording import ATTRIBUTE_SIGN, DATASET_SIGN
-from sido.demos.source import DatasetInfo, grasp_to_json
+from sido.demos.source import DatasetInfo, grasp_to_json, own_base
 from sido.errors import DataError, SidoError
 from sido.geometry import Pose, quat_angle, quat_multiply, xyzw_from_wxyz
 
@@ -114,7 +114,7 @@ class RobomimicWriter:
 
     def _arrays(self, demo: Demo) -> dict[str, Array]:
         """Everything with a row per step, by path, in the file's frame."""
-        world_from_base = self._info.world_from_base or Pose.identity()
+        world_from_base = own_base(demo.metadata) or self._info.world_from_base or Pose.identity()
         spec = demo.action_spec
         turned = self._frame == "world" and spec.frame == "base"
         arrays: dict[str, Array] = {
