@@ -5,6 +5,7 @@ import json
 import math
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -254,10 +255,13 @@ def test_longest_is_the_speed_times_the_horizon(make_batch: Any) -> None:
         ("step_speed_m", -0.001, "0 to inf"),
         ("step_speed_m", math.inf, "0 to inf"),
         ("step_speed_m", "fast", "0 to inf"),
+        pytest.param("step_speed_m", 10**400, "0 to inf", id="more than a float holds"),
+        ("step_speed_m", 1e308, "0 to inf, and finite times prediction_horizon = 16"),
         ("static_ratio", 1.5, "0 to 1"),
         ("static_ratio", math.nan, "0 to 1"),
         ("relative_gain", 0.0, "a finite number above 0"),
         ("relative_gain", -1.0, "a finite number above 0"),
+        ("relative_gain", 1e-320, "a number whose inverse is finite"),
         ("prediction_horizon", 1, "a whole number, at least 2"),
         ("prediction_horizon", 16.0, "a whole number, at least 2"),
         ("action_horizon", 1, "a whole number, 2 to prediction_horizon = 16"),
@@ -270,6 +274,40 @@ def test_refuses_settings_that_make_no_sense(name: str, value: object, expected:
     with pytest.raises(SettingError) as caught:
         Counterfactual(**{name: value})  # pyright: ignore
     assert str(caught.value) == f"Counterfactual.{name}: cannot be used; found {value!r}; expected {expected}"
+
+
+@pytest.mark.usefixtures("as_user")
+def test_takes_numbers_of_numpy_for_settings() -> None:
+    augment = Counterfactual(step_speed_m=np.float32(0.25), prediction_horizon=np.int64(16))  # pyright: ignore
+    assert augment == Counterfactual(step_speed_m=0.25, prediction_horizon=16)
+    assert Counterfactual.from_json(augment.to_json()) == augment
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=lambda spec: f"{spec.kind}-{spec.rotation}")
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_chunk_that_is_not_finite_stays_as_it_is_and_so_does_its_object(
+    make_batch: Any, spec: ActionSpec, value: float
+) -> None:
+    batch = make_batch(spec=spec, eligible_share=1.0)
+    batch.actions[::2, 3, 1] = value
+    after = Counterfactual(static_ratio=0.0)(batch, seeded(0))
+    assert same(after[::2], batch[::2])
+    assert after.displacement[1::2].any(1).all()
+    assert after[1::2].actions.isfinite().all()
+
+
+@pytest.mark.usefixtures("as_user")
+@pytest.mark.parametrize("rng", [None, np.random.default_rng(0), 7], ids=["none", "numpy", "seed"])
+def test_refuses_what_is_no_generator_of_torch(make_batch: Any, rng: Any) -> None:
+    with pytest.raises(SettingError, match=r"rng: not a generator; found .*; expected a torch.Generator"):
+        Counterfactual()(make_batch(), rng)
+
+
+@pytest.mark.usefixtures("as_user")
+def test_refuses_whole_numbers_for_actions(make_batch: Any) -> None:
+    batch = make_batch()
+    with pytest.raises(DataError, match=r"actions: not floating point; found torch.int64; expected a float tensor"):
+        Counterfactual()(dataclasses.replace(batch, actions=batch.actions.long()), seeded(0))
 
 
 def test_refuses_chunks_of_another_length(make_batch: Any) -> None:
@@ -290,7 +328,11 @@ def test_refuses_actions_in_the_tools_frame(make_batch: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("{", "Counterfactual: the augmentation's settings are not JSON"),
+        ("{", "Counterfactual: not JSON"),
+        ("[" * 100_000, "Counterfactual: not JSON"),
+        ("1" * 5000, "Counterfactual: not JSON"),
+        (b"\xff", "Counterfactual: not JSON"),
+        (None, "Counterfactual: not JSON; found the JSON object must be str"),
         ("[1]", "Counterfactual: not the augmentation's settings; found [1]; expected an object of action_horizon,"),
         ('{"step_speed_m": 0.001}', "Counterfactual: not the augmentation's settings; found {'step_speed_m': 0.001}"),
         (
@@ -300,7 +342,8 @@ def test_refuses_actions_in_the_tools_frame(make_batch: Any) -> None:
         (json.dumps({**json.loads(Counterfactual().to_json()), "length": ["fixed"]}), "unknown name; found ['fixed']"),
     ],
 )
-def test_refuses_saved_settings_that_are_damaged(text: str, complaint: str) -> None:
+@pytest.mark.usefixtures("as_user")
+def test_refuses_saved_settings_that_are_damaged(text: Any, complaint: str) -> None:
     with pytest.raises(DataError) as caught:
         Counterfactual.from_json(text)
     assert complaint in str(caught.value)

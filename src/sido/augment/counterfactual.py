@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
@@ -17,6 +19,7 @@ from sido.augment.displacement import LENGTHS, FixedLength, Length, planar_displ
 from sido.augment.morph import addend, path_shares, shift_waypoints, stretch_path
 from sido.demos.action_spec import ActionSpec
 from sido.demos.chunks import ChunkBatch
+from sido.demos.json_document import parse_json
 from sido.errors import DataError, SettingError
 
 __all__ = ["Counterfactual"]
@@ -40,6 +43,7 @@ class Counterfactual:
 
     A relative chunk that stands still up to `T_a` (the appendix' epsilon rule) has no path to bend. It is returned as
     it is *with its object where it was*: moving the object alone would break the invariant that the pair is made for.
+    So is a chunk with a number that is not finite.
     """
 
     kind: ClassVar[str] = "counterfactual"
@@ -58,18 +62,25 @@ class Counterfactual:
     """For relative actions: the realised over the commanded displacement (`estimate_gain`); 1 is the paper's."""
 
     def __post_init__(self) -> None:
+        for entry in dataclasses.fields(self):
+            if isinstance(value := getattr(self, entry.name), np.generic):
+                object.__setattr__(self, entry.name, value.item())  # so that equal settings are saved alike
         for name, low, high in (("step_speed_m", 0.0, math.inf), ("static_ratio", 0.0, 1.0)):
             self._require(
                 name, _is_number(value := getattr(self, name)) and low <= value <= high, f"{low:g} to {high:g}"
             )
         gain = self.relative_gain
         self._require("relative_gain", _is_number(gain) and gain > 0, "a finite number above 0")
+        self._require("relative_gain", _is_number(1 / gain), "a number whose inverse is finite")
         horizon, action_horizon = self.prediction_horizon, self.action_horizon
         self._require("prediction_horizon", _is_whole(horizon) and horizon >= 2, "a whole number, at least 2")
         self._require(
             "action_horizon",
             _is_whole(action_horizon) and 2 <= action_horizon <= horizon,
             f"a whole number, 2 to prediction_horizon = {horizon}",
+        )
+        self._require(
+            "step_speed_m", _is_number(self.longest_m), f"0 to inf, and finite times prediction_horizon = {horizon}"
         )
         self._require("length", type(self.length) in LENGTHS.values(), "FixedLength() or UniformLength()")
 
@@ -88,11 +99,12 @@ class Counterfactual:
         Three float32 numbers are drawn for each sample, on the device of `rng`, whatever becomes of it. So equal
         states of `rng` give equal displacements whatever the batch's device, dtype, masks and actions are.
         """
-        self._require_fit(batch)
+        self._require_fit(batch, rng)
         chunk, place = batch.actions, batch.object_position
         dtype = torch.promote_types(torch.promote_types(place.dtype, chunk.dtype), torch.float32)
         draws = torch.rand(3, len(batch), generator=rng, device=rng.device).to(chunk.device, dtype)
         moves = (draws[0] >= self.static_ratio).logical_and_(batch.eligible)
+        moves = moves.logical_and_(chunk.isfinite().flatten(1).all(1))
         delta = planar_displacement(draws[1], self.length.share(draws[2]) * self.longest_m)
         if batch.action_spec.kind == "absolute":
             delta = _only(moves, delta)
@@ -109,7 +121,13 @@ class Counterfactual:
             displacement=(batch.displacement + delta).to(batch.displacement.dtype),
         )
 
-    def _require_fit(self, batch: ChunkBatch) -> None:
+    def _require_fit(self, batch: ChunkBatch, rng: object) -> None:
+        if not isinstance(rng, torch.Generator):
+            raise SettingError(
+                "not a generator", field="rng", found=type(rng).__name__, expected="a torch.Generator, which is seeded"
+            )
+        if not batch.actions.is_floating_point():
+            raise DataError("not floating point", field="actions", found=batch.actions.dtype, expected="a float tensor")
         if batch.actions.shape[1] != self.prediction_horizon:
             raise SettingError(
                 "the batch's chunks are not as long as the prediction horizon",
@@ -141,10 +159,7 @@ class Counterfactual:
     @classmethod
     def from_json(cls, text: str) -> Counterfactual:
         """Read what `to_json` wrote."""
-        try:
-            fields: Any = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise DataError("the augmentation's settings are not JSON", field="Counterfactual", found=error) from error
+        fields: Any = parse_json(text, place="Counterfactual").value
         names = {entry.name for entry in dataclasses.fields(cls)}
         if not isinstance(fields, dict) or set(cast(dict[str, Any], fields)) != names:
             raise DataError(
@@ -166,8 +181,8 @@ def _only(moves: Bool[Tensor, " B"], delta: Float[Tensor, "B 3"]) -> Float[Tenso
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, int) and _is_number(value)

@@ -83,7 +83,7 @@ class PathShares(NamedTuple):
     shares: Float[Tensor, "B T_a"]
     """`|a_k| / l_{T_a}`."""
     bends: Bool[Tensor, " B"]
-    """Whether the path is `epsilon_m` long or longer, so that there is something to bend."""
+    """Whether the path is `epsilon_m` long or longer, and finite, so that there is something to bend."""
 
 
 def path_shares(
@@ -93,9 +93,9 @@ def path_shares(
     increments = chunk[:, :action_horizon, :3]
     lengths = cast(Tensor, torch.linalg.vector_norm(increments, dim=-1, dtype=_wide(chunk)))
     total = lengths.sum(1, keepdim=True)
-    bends = total >= epsilon_m / metres_per_unit
+    bends = (total >= epsilon_m / metres_per_unit).logical_and_(total.isfinite())
     # Where a row is kept, 1 stands for its length: a division by zero would poison the gradient of the others.
-    return PathShares(lengths / torch.where(bends, total, 1.0), bends[:, 0])
+    return PathShares(torch.where(bends, lengths, 0.0) / torch.where(bends, total, 1.0), bends[:, 0])
 
 
 # The two below are the morphs without their checks. Their shift is an `addend`.

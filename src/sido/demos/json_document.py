@@ -29,7 +29,8 @@ def parse_json(text: str | bytes, *, place: str = "") -> JsonNode:
     try:
         decoded = text.decode("utf-8") if isinstance(text, bytes) else text
         return JsonNode(json.loads(decoded), place)
-    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, a number of 5,000 digits; nested too deeply
+    # Not text; not UTF-8, not JSON, a number of 5,000 digits; nested too deeply.
+    except (TypeError, ValueError, RecursionError) as error:
         raise DataError("not JSON", field=place or None, found=str(error)) from error
 
 
