@@ -17,6 +17,8 @@ from scipy.spatial.transform import Rotation
 
 from sido.demos.action_spec import ACTION_SPECS
 from sido.demos.droid import DroidSource
+from sido.demos.files_below import files_below
+from sido.demos.formats import format_of
 from sido.demos.source import Hints
 from sido.demos.video import VideoFile, write_video
 from sido.errors import DataError, SettingError
@@ -176,6 +178,31 @@ def test_episodes_are_found_at_any_depth_and_sorted_by_outcome(tmp_path: Path):
         DroidSource(tmp_path / "success/success/day/a/recordings")
 
 
+def test_episodes_may_be_links(tmp_path: Path):
+    record(tmp_path / "disk/day/a", rows_of(1))
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "linked").symlink_to(tmp_path / "disk/day")
+    (tmp_path / "disk/day/back").symlink_to(folder)  # a circle
+    assert format_of(folder).name == "DROID"
+    source = DroidSource(folder)
+    assert source.names == ("linked/a",)
+    assert source.length(0) == len(source.read(0))
+    assert [file.relative_to(folder) for file in files_below(folder)] == [Path("linked/a/trajectory.h5")]
+    (tmp_path / "disk/again").symlink_to(tmp_path / "disk/day")  # leads to what stands under it anyway
+    (tmp_path / "disk/aside").symlink_to(folder)
+    assert DroidSource(tmp_path / "disk").names == ("day/a",)
+
+
+def test_a_folder_that_is_named_as_the_record_is_no_record(tmp_path: Path):
+    folder = record(tmp_path / "episode")
+    (folder / "metadata_x.json").mkdir()
+    (folder / "metadata_y.json").write_text("{}")
+    metadata = DroidSource(folder).read(0).metadata
+    assert "metadata_x.json" not in metadata
+    assert metadata["metadata_y.json"] == "{}"
+
+
 def test_images_are_those_of_the_rows_that_count(tmp_path: Path):
     folder = record(tmp_path / "episode", videos=dict.fromkeys(SERIALS.values(), ROWS))
     source = DroidSource(folder)
@@ -294,7 +321,7 @@ def test_files_that_say_less(tmp_path: Path):
 
 def replace(path: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[h5py.File], None]:
     def damage(file: h5py.File) -> None:
-        array = change(file[path][:])
+        array = change(file[path][:] if isinstance(file[path], h5py.Dataset) else np.empty(0))
         del file[path]
         file.create_dataset(path, data=array)
 
@@ -302,6 +329,8 @@ def replace(path: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[
 
 
 STATE = "observation/robot_state/cartesian_position"
+TYPES = "observation/camera_type"
+CAMERA = f"{TYPES}/{SERIALS['wrist']}"
 MOVED = "observation/controller_info/movement_enabled"
 
 
@@ -320,6 +349,13 @@ MOVED = "observation/controller_info/movement_enabled"
         (replace(STATE, lambda a: a * [np.nan, 1, 1, 1, 1, 1]), "episode > eef_position: not a finite number"),
         (replace(MOVED, lambda a: a & False), f"{MOVED}: the robot is never moved; found 24 rows"),
         (replace(MOVED, lambda a: a[:-5]), rf"{MOVED}: wrong shape; found \[19\]"),
+        (
+            replace(CAMERA, lambda a: a[0]),
+            rf"{CAMERA}: wrong shape or type; found int64\[\]; expected whole numbers \[T\]",
+        ),
+        (replace(CAMERA, lambda a: a.astype("S8")), rf"{CAMERA}: wrong shape or type; found \|S8"),
+        (lambda f: f.create_group(f"{CAMERA}0/left"), rf"{CAMERA}0: wrong shape or type; found a group"),
+        (replace(TYPES, lambda _: np.zeros(3)), rf"{TYPES}: wrong shape or type; found an array; expected a group"),
         (replace("action/gripper_position", lambda a: a + 2), r"actions\[0, 6\]: an action is beyond its range"),
     ],
 )

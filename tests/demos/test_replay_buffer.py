@@ -469,6 +469,11 @@ def without(key: str) -> Callable[[dict[str, np.ndarray]], Any]:
             "data/action: these actions move a point in the plane; .*Push-T",
         ),
         (
+            lambda d: d.update(action=d["action"][:, :, None]),
+            r"data/action: wrong shape; found \[20, 10, 1\]; expected \[N, A\]",
+        ),
+        (lambda d: d.update(action=d["action"][:, 0]), r"data/action: wrong shape; found \[20\]; expected \[N, A\]"),
+        (
             lambda d: d.update(action=d["action"][:, :6]),
             "not clear what the actions mean; found 6 numbers; .*--action-spec",
         ),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sido.atomic import require_replaceable
 from sido.demos.dataset import DemoDataset
+from sido.demos.files_below import files_below
 from sido.demos.source import DatasetInfo, DemoSource, DemoWriter, Hints
 from sido.errors import DataError, SettingError, SidoError
 
@@ -117,7 +118,7 @@ def _is_zarr(path: Path) -> bool:
 
 
 def _is_droid(path: Path) -> bool:
-    return path.name == "trajectory.h5" or (path.is_dir() and next(path.rglob("trajectory.h5"), None) is not None)
+    return path.name == "trajectory.h5" or any(file.name == "trajectory.h5" for file in files_below(path))
 
 
 def _is_hdf5(path: Path) -> bool:

@@ -14,6 +14,7 @@ from jaxtyping import Int64, UInt8
 from sido.arrays import Array
 from sido.atomic import atomic_path
 from sido.demos.dataset import DemoDataset, Progress, unheard
+from sido.demos.files_below import files_below
 from sido.errors import DataError, SettingError
 
 __all__ = ["FrameStore", "cache_folder"]
@@ -98,7 +99,7 @@ def _file_name(camera_number: int) -> str:
 def _fingerprint(dataset: DemoDataset) -> str:
     """A name that changes whenever the files, the demonstrations or the cameras do."""
     path = dataset.path.resolve()
-    files = sorted(file for file in path.rglob("*") if file.is_file()) if path.is_dir() else [path]
+    files = sorted(file for file in files_below(path) if file.is_file()) if path.is_dir() else [path]
     stats = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
     identity = json.dumps([stats, dataset.names, dataset.info.cameras])
     return hashlib.sha256(identity.encode()).hexdigest()[:24]

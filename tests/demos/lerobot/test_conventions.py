@@ -134,6 +134,14 @@ def test_without_statistics_seven_entries_are_assumed_to_be_within_one(foreign: 
     assert LeRobotSource(root).info.action_spec == ACTION_SPECS["osc-delta"]
 
 
+@pytest.mark.parametrize("side", [[], [[]], None, [0.5] * 6 + [float("nan")]])
+def test_damaged_statistics_say_how_to_do_without_them(side: Any, foreign: Callable[..., Path]):
+    root = foreign(stats=lambda document: document.update(action={"min": side, "max": side}))
+    with pytest.raises(DataError, match=r"stats\.json > action: the statistics are damaged; .*name .*--action-spec"):
+        LeRobotSource(root)
+    LeRobotSource(root, Hints(action_spec=ACTION_SPECS["osc-delta"])).read(0)
+
+
 def test_larger_actions_and_other_sizes_are_refused(foreign: Callable[..., Path]):
     root = foreign(stats=lambda document: document["action"].update(max=[2.0] * 7))
     with pytest.raises(DataError, match=r"7 entries, from -1 to 2; expected 7 within -1..1.*--action-spec"):

@@ -346,14 +346,19 @@ def test_what_is_odd_is_said(tmp_path: Path) -> None:
         file["data/demo_0"].attrs["num_samples"] = 59
         file["data/demo_0/obs/agentview_depth"] = np.zeros((60, 8, 8, 1), dtype=np.float32)
         file["data/demo_0/obs/words"] = np.array(["go"] * 60, dtype=h5py.string_dtype())
+        file["data/demo_1"].attrs["num_samples"] = "abc"
+        file["data/demo_2"].attrs["num_samples"] = 62.0
         file["mask/all"] = np.array([b"demo_0", b"demo_77"])
+        file.create_group("mask/more")
 
-    source = RobomimicSource(write_raw(tmp_path / "a.hdf5", turned_demos(1), change=change), Hints())
+    source = RobomimicSource(write_raw(tmp_path / "a.hdf5", turned_demos(3), change=change), Hints())
     source.read(0)
     assert source.info.warnings == (
         "obs/agentview_depth is not read: sido has no use for depth images",
         "obs/words is not read: not numbers (object)",
         "demo_0: num_samples says 59, but there are 60 actions",
+        "demo_1: num_samples says abc, but there are 61 actions",
+        "mask 'more' is left out: it is a group, not a list of demonstrations",
         "mask 'all' names demonstrations that the file does not have: demo_77",
     )
 

@@ -58,7 +58,7 @@ def read_layout(folder: Path) -> Layout:
         rows = min(lengths.values())
         if max(lengths.values()) - rows > 1:  # a recording that was killed lacks the action of its last row
             raise DataError("lengths differ", file=path, found=lengths, expected="as many actions as observations")
-        serials = _serials(file[_CAMERA_TYPES]) if _CAMERA_TYPES in file else {}
+        serials = _serials(file[_CAMERA_TYPES], path) if _CAMERA_TYPES in file else {}
         steps = np.flatnonzero(_moved(file, rows, path))
     if len(steps) == 0:
         raise DataError(
@@ -102,7 +102,7 @@ def read_attributes(folder: Path) -> dict[str, str]:
     path = folder / FILE
     with hdf5_errors(path), h5py.File(path, "r", locking="best-effort") as file:
         attributes = {name: _text(value) for name, value in file.attrs.items()}
-    for record in sorted(folder.glob("metadata*.json")):
+    for record in sorted(file for file in folder.glob("metadata*.json") if file.is_file()):
         attributes[record.name] = record.read_text(encoding="utf-8", errors="replace")
     return attributes
 
@@ -144,8 +144,22 @@ def _moved(file: h5py.File, rows: int, path: Path) -> Array:
     return np.ones(rows, dtype=bool)
 
 
-def _serials(types: h5py.Group) -> dict[str, str]:
+def _serials(types: Any, path: Path) -> dict[str, str]:
     """Which camera is which: the one on the wrist by its type, the others in the order of their numbers."""
+    if not isinstance(types, h5py.Group):
+        raise DataError(
+            "wrong shape or type", file=path, field=_CAMERA_TYPES, found="an array", expected="a group of cameras"
+        )
+    for serial, array in types.items():
+        is_array = isinstance(array, h5py.Dataset)
+        if not is_array or array.ndim != 1 or array.dtype.kind not in "biuf":
+            raise DataError(
+                "wrong shape or type",
+                file=path,
+                field=f"{_CAMERA_TYPES}/{serial}",
+                found=f"{array.dtype}{list(array.shape)}" if is_array else "a group",
+                expected="whole numbers [T]",
+            )
     wrist = sorted(serial for serial in types if len(types[serial]) and int(types[serial][0]) == _WRIST)[:1]
     others = sorted(set(types) - set(wrist))
     return dict(

@@ -14,6 +14,7 @@ from sido.arrays import Array
 from sido.demos.action_spec import ACTION_SPECS
 from sido.demos.demo import Demo
 from sido.demos.droid.episode import FILE, Layout, read_arm, read_attributes, read_layout, read_recorded
+from sido.demos.files_below import files_below
 from sido.demos.frames import Frames
 from sido.demos.source import FROM_GRASP, DatasetInfo, Hints
 from sido.errors import DataError, SettingError
@@ -66,7 +67,7 @@ class DroidSource:
     def __init__(self, path: Path | str, hints: Hints | None = None) -> None:
         path, self._hints = Path(path), hints or Hints()
         self._root = path.parent if path.is_file() else path
-        files = [path] if path.is_file() else sorted(path.rglob(FILE))
+        files = [path] if path.is_file() else sorted(file for file in files_below(path) if file.name == FILE)
         if not files:
             raise DataError("there are no DROID episodes", file=path, expected=f"folders with a {FILE}")
         self._folders = [file.parent for file in files]

@@ -65,7 +65,7 @@ def read_episodes(layout: DatasetLayout) -> tuple[Episode, ...]:
 
 
 def action_extremes(layout: DatasetLayout, key: str) -> tuple[Array, Array] | None:
-    """Lowest and highest value of every entry of a feature, from the dataset's statistics; None where it has none."""
+    """Lowest and highest value of every entry of a vector, from the dataset's statistics; None where it has none."""
     whole, by_episode = layout.root / STATS_PATH, layout.root / "meta/episodes_stats.jsonl"
     if whole.is_file():
         file, stats = whole, [read_json(whole)]
@@ -79,8 +79,17 @@ def action_extremes(layout: DatasetLayout, key: str) -> tuple[Array, Array] | No
         if not ranges:
             return None
         low, high = (np.array(side) for side in zip(*ranges, strict=True))
-    except (DataError, ValueError) as error:  # ValueError: rows of different lengths
-        raise DataError("the statistics are damaged", file=file, field=key, found=str(error)) from error
+        if low.size == 0 or high.size == 0:
+            raise ValueError("no entries")
+    except (DataError, ValueError) as error:  # ValueError: rows of different lengths, or empty
+        raise DataError(
+            "the statistics are damaged",
+            file=file,
+            field=key,
+            found=str(error),
+            fix="name the meaning of the actions with --action-spec, and they are not needed; or "
+            "download or copy the file again",
+        ) from error
     return low.min(axis=0), high.max(axis=0)
 
 

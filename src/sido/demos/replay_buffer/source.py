@@ -191,7 +191,10 @@ class ReplayBufferSource:
 
     def _guess_spec(self) -> tuple[ActionSpec, list[str]]:
         """What the actions most likely are, by their size and range, and a warning that says so."""
-        width = self._array("action").shape[-1]
+        shape = self._array("action").shape
+        if len(shape) != 2:
+            raise DataError("wrong shape", field="data/action", found=list(shape), expected="[N, A]")
+        width = shape[1]
         if width == 10:
             name, why = "rot6d-absolute", "10 numbers: position, two rows of R, gripper"
         elif width == 7:

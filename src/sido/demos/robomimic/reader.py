@@ -83,8 +83,7 @@ class RobomimicSource:
                 )
             lengths = {name: _length(data[name], name) for name in names}
             attributes = {key: text_of(value) for key, value in data.attrs.items()}
-            miscounted = tuple(_miscounted(data, lengths))
-            return attributes, lengths, _masks(root), miscounted
+            return attributes, lengths, _masks(root), (*_miscounted(data, lengths), *_no_masks(root))
 
 
 def _natural(name: str) -> tuple[str, int, str]:
@@ -111,8 +110,8 @@ def _miscounted(data: h5py.Group, lengths: Mapping[str, int]) -> Iterator[str]:
     """Robomimic believes `num_samples`; sido counts. Say where they differ."""
     for name, length in lengths.items():
         told = data[name].attrs.get("num_samples")
-        if told is not None and int(told) != length:
-            yield f"{name}: num_samples says {int(told)}, but there are {length} actions"
+        if told is not None and text_of(told).removesuffix(".0") != str(length):
+            yield f"{name}: num_samples says {text_of(told)}, but there are {length} actions"
 
 
 def _masks(root: h5py.File) -> dict[str, tuple[str, ...]]:
@@ -121,8 +120,17 @@ def _masks(root: h5py.File) -> dict[str, tuple[str, ...]]:
     if not isinstance(masks, h5py.Group):
         return {}
     return {
-        key: tuple(text_of(name) for name in np.asarray(mask[()]).reshape(-1).tolist()) for key, mask in masks.items()
+        key: tuple(text_of(name) for name in np.asarray(mask[()]).reshape(-1).tolist())
+        for key, mask in masks.items()
+        if isinstance(mask, h5py.Dataset)
     }
+
+
+def _no_masks(root: h5py.File) -> Iterator[str]:
+    masks: Any = root.get("mask")
+    for key, mask in masks.items() if isinstance(masks, h5py.Group) else ():
+        if not isinstance(mask, h5py.Dataset):
+            yield f"mask {key!r} is left out: it is a group, not a list of demonstrations"
 
 
 def _strangers(masks: Mapping[str, tuple[str, ...]], names: Mapping[str, int]) -> Iterator[str]:
