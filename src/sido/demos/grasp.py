@@ -73,7 +73,7 @@ def _by_signal(demo: Demo, name: str, closing: Bool[Array, " T"]) -> Grasp:
     if not touching:
         raise _no_grasp(demo, f"the subtask signal {name!r} is never on while the gripper is told to close")
     index = next((run.start for run in touching if _carries(demo, contact, run)), touching[0].start)
-    return Grasp(index, f"subtask signal {name!r}", _end_of_earlier_subtasks(demo, name, index))
+    return Grasp(index, f"subtask signal {name!r}", _end_of_earlier_subtasks(demo, index, name))
 
 
 def _carries(demo: Demo, contact: Bool[Array, " T"], run: _Run) -> bool:
@@ -84,7 +84,7 @@ def _carries(demo: Demo, contact: Bool[Array, " T"], run: _Run) -> bool:
     return bool(np.linalg.norm(held - held[0], axis=1).max() > _MOVED_M)
 
 
-def _end_of_earlier_subtasks(demo: Demo, grasp_signal: str, index: int) -> int:
+def _end_of_earlier_subtasks(demo: Demo, index: int, grasp_signal: str = "grasp") -> int:
     """The first step at which every subtask that ends before the grasp has ended (Mug opens the drawer first)."""
     ends = [_first_rise(signal) for name, signal in demo.subtask_signals.items() if name != grasp_signal]
     return max((end for end in ends if end <= index), default=0)
@@ -99,7 +99,7 @@ def _by_gripper(demo: Demo, runs: list[_Run]) -> Grasp:
         if stalled is False or moved is False:
             found.append(f"steps {run.start}-{run.stop - 1}: " + _reason(stalled, moved))
             continue
-        return Grasp(run.start, _source(stalled, moved))
+        return Grasp(run.start, _source(stalled, moved), _end_of_earlier_subtasks(demo, run.start))
     raise _no_grasp(demo, "close commands that hold nothing (" + "; ".join(found) + ")")
 
 

@@ -9,6 +9,7 @@ import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -26,7 +27,7 @@ from demos.robomimic.raw_file import (
     with_controller,
     write_raw,
 )
-from sido.demos import ChunkSampler, create_dataset, open_dataset
+from sido.demos import ChunkSampler, Grasp, create_dataset, open_dataset
 from sido.demos.absolute import to_absolute
 from sido.demos.action_spec import ACTION_SPECS, ActionSpec
 from sido.demos.demo import Demo
@@ -120,6 +121,45 @@ def test_the_object_by_its_layout(tmp_path: Path, version: str, layout: tuple[st
     assert other.object_position is not None
     assert demos[0].object_position is not None
     np.testing.assert_allclose(other.object_position, demos[0].object_position + B_FROM_A_M)
+
+
+def _mug_file(path: Path, *, change: Callable[[h5py.File], None] | None = None, **settings: Any) -> Path:
+    """MugCleanup as MimicGen lays it out; the drawer is open from step 12 on."""
+
+    def lay_out(file: h5py.File) -> None:
+        for group in file["data"].values():
+            cubes = group["obs/object"][()]
+            drawer = np.where(np.arange(len(cubes)) < 12, -0.05, -0.12)[:, None]
+            del group["obs/object"]
+            group["obs/object"] = np.concatenate([cubes[:, :7], np.zeros((len(cubes), 21)), drawer], axis=1)
+            if change is not None:
+                change(file)
+
+    return write_raw(path, turned_demos(1), args=env_args("MugCleanup_D0"), change=lay_out, **settings)
+
+
+def test_an_earlier_subtask_that_nobody_annotated(tmp_path: Path) -> None:
+    with open_dataset(_mug_file(tmp_path / "a.hdf5", annotated=False)) as dataset:
+        demo = dataset[0]
+        assert dataset.info.warnings == ()
+    np.testing.assert_array_equal(demo.subtask_signals["open"], np.arange(len(demo)) >= 12)
+    assert demo.grasp == Grasp(34, "close command, fingers stalled and object moved", 12)
+
+    def annotate(file: h5py.File) -> None:
+        file["data/demo_0/datagen_info/subtask_term_signals/open"] = (np.arange(60) >= 15).astype(np.int64)
+
+    with open_dataset(_mug_file(tmp_path / "b.hdf5", change=annotate), hints=Hints(object_name="cubeA")) as dataset:
+        assert dataset[0].grasp == Grasp(34, "subtask signal 'grasp'", 15)  # what is annotated comes first
+
+
+def test_an_earlier_subtask_that_cannot_be_told(tmp_path: Path) -> None:
+    path = _mug_file(tmp_path / "a.hdf5", change=delete("obs/object"))
+    source = RobomimicSource(path, Hints(object_name="cubeA"))
+    assert source.info.warnings == (
+        "nothing says when the drawer is open (no signal 'open', no drawer_joint_pos in obs/object): chunks that open "
+        "it count as reaching for the object",
+    )
+    assert "open" not in source.read(0).subtask_signals
 
 
 def test_the_object_as_a_person_says(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from sido.arrays import Array
 from sido.demos.absolute import in_frame
@@ -16,10 +16,11 @@ from sido.demos.demo import Demo
 from sido.demos.json_document import parse_json
 from sido.demos.robomimic.end_effector import site_quat
 from sido.demos.robomimic.env_args import EnvArgs, parse_env_args
+from sido.demos.robomimic.object_layouts import object_layout
 from sido.demos.robomimic.object_position import ObjectPosition, find_object_position
 from sido.demos.robomimic.recording import Recording
 from sido.demos.robomimic.robot_base import base_in_model, known_base
-from sido.demos.source import OWN_BASE, DatasetInfo, Hints, grasp_from_json, own_base, own_base_to_json
+from sido.demos.source import OWN_BASE, DatasetInfo, Environment, Hints, grasp_from_json, own_base, own_base_to_json
 from sido.errors import DataError
 from sido.geometry import Pose, quat_multiply
 
@@ -30,6 +31,7 @@ OBJECT_KEY_ATTRIBUTE = "sido_object_key"
 """Names the array that sido added to hold the object's position: an attribute of `data`."""
 
 EEF_POSITION, GRIPPER, SIGNALS = "obs/robot0_eef_pos", "obs/robot0_gripper_qpos", "datagen_info/subtask_term_signals/"
+OBJECT = "obs/object"
 _FAR_M = 0.2  # a goal is a few centimetres ahead of the hand; told in another frame, it is as far off as the base
 
 
@@ -46,6 +48,7 @@ class Interpretation:
     """The same for every demonstration, where a demonstration's own model does not say otherwise."""
     base_is_told: bool
     """Whether sido wrote `world_from_base`; the models are not asked then."""
+    environment: Environment | None
     cameras: tuple[str, ...]
     """Those that are wanted."""
     object_position: ObjectPosition | None
@@ -71,9 +74,7 @@ class Interpretation:
             gripper=recording.array(GRIPPER),
             object_position=None if taken is None else base_from_world.apply(taken),
             images={camera: recording.images[camera] for camera in self.cameras if camera in recording.images},
-            subtask_signals={
-                path.removeprefix(SIGNALS): recording.flags(path) for path in arrays if path.startswith(SIGNALS)
-            },
+            subtask_signals=_signals(recording, self.environment),
             grasp=grasp_from_json(recording.own["sido_grasp"]) if "sido_grasp" in recording.own else None,
             task=recording.own.get("sido_task") or _language(recording.metadata),
             recorded={path: array for path, array in arrays.items() if path not in ("actions", self.added)},
@@ -110,8 +111,18 @@ def interpret(attributes: Mapping[str, str], first: Recording, hints: Hints) -> 
     source = None if found is None else found.words
     if told is not None and found is not None and found.path == added:
         source = told.object_position_source or source
-    meaning = Interpretation(env_args.robot, spec, file_frame, world_from_base, told is not None, cameras, found, added)
-    notes = [*env_args.warnings, no_base, wrong_frame, no_object, guessed_site, *first.skipped]
+    meaning = Interpretation(
+        env_args.robot, spec, file_frame, world_from_base, told is not None, environment, cameras, found, added
+    )
+    notes = [
+        *env_args.warnings,
+        no_base,
+        wrong_frame,
+        no_object,
+        guessed_site,
+        _untold_drawer(first, environment),
+        *first.skipped,
+    ]
     return meaning, DatasetInfo(
         format=FORMAT,
         action_spec=spec,
@@ -121,6 +132,30 @@ def interpret(attributes: Mapping[str, str], first: Recording, hints: Hints) -> 
         object_position_source=source,
         warnings=tuple(note for note in notes if note),
         provenance="" if told is None else told.provenance,
+    )
+
+
+def _signals(recording: Recording, environment: Environment | None) -> dict[str, Bool[Array, " T"]]:
+    """What is annotated, and whether the drawer is open where that is not."""
+    signals = {
+        path.removeprefix(SIGNALS): recording.flags(path) for path in recording.arrays if path.startswith(SIGNALS)
+    }
+    layout = object_layout(environment)
+    if layout is None or layout.drawer is None or layout.drawer.signal in signals or OBJECT not in recording.arrays:
+        return signals
+    assert environment is not None
+    is_open = layout.drawer_is_open(recording.array(OBJECT), environment.version)
+    return signals if is_open is None else signals | {layout.drawer.signal: is_open}
+
+
+def _untold_drawer(first: Recording, environment: Environment | None) -> str | None:
+    """A warning where chunks that open a drawer cannot be told from those that reach for the object."""
+    layout = object_layout(environment)
+    if layout is None or layout.drawer is None or layout.drawer.signal in _signals(first, environment):
+        return None
+    return (
+        f"nothing says when the drawer is open (no signal {layout.drawer.signal!r}, no {layout.drawer.joint} in "
+        f"{OBJECT}): chunks that open it count as reaching for the object"
     )
 
 

@@ -9,6 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from jaxtyping import Bool, Float
+
+from sido.arrays import Array
 from sido.demos.robomimic.env_args import is_release_1_5
 from sido.demos.source import Environment
 from sido.errors import DataError
@@ -17,6 +20,18 @@ __all__ = ["OBJECT_LAYOUTS", "ObjectLayout", "object_layout"]
 
 Fields = tuple[tuple[str, int], ...]
 """Names and sizes, in the order in which they are concatenated."""
+
+
+@dataclass(frozen=True)
+class Drawer:
+    """A drawer that is opened before the grasp."""
+
+    joint: str
+    """As the observation names it."""
+    open_below_m: float
+
+    signal: str = "open"
+    """MimicGen's name of the subtask that ends when it is open."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +45,7 @@ class ObjectLayout:
     until_1_4: Fields
     since_1_5: Fields | None
     """None: nobody has checked the order in robosuite 1.5."""
+    drawer: Drawer | None = None
 
     def fields(self, version: str) -> Fields | None:
         """The order in one version of robosuite; None where it is unknown or where both orders are possible."""
@@ -37,6 +53,14 @@ class ObjectLayout:
         if recent is None:
             return self.until_1_4 if self.until_1_4 == self.since_1_5 else None
         return self.since_1_5 if recent else self.until_1_4
+
+    def drawer_is_open(self, vectors: Float[Array, "T n"], version: str) -> Bool[Array, " T"] | None:
+        """Whether the drawer is open at each step; None if there is none, or the observation does not tell."""
+        fields = self.fields(version)
+        if self.drawer is None or fields is None or vectors.shape[1:] != (sum(size for _name, size in fields),):
+            return None
+        column = _columns(fields, self.drawer.joint)
+        return None if column is None else vectors[:, column.start] < self.drawer.open_below_m
 
     def position_of(self, object_name: str, version: str, width: int) -> slice:
         """Where an object's position stands in an `object` observation of `width` numbers."""
@@ -56,17 +80,23 @@ class ObjectLayout:
                 expected=f"{total} ({', '.join(name for name, _size in fields)})",
                 fix="name the array with the object's position with --object-key",
             )
-        offset = 0
-        for name, size in fields:
-            if name == f"{object_name}_pos":
-                return slice(offset, offset + size)
-            offset += size
+        if (found := _columns(fields, f"{object_name}_pos")) is not None:
+            return found
         positions = [
             name.removesuffix("_pos") for name, _size in fields if name.endswith("_pos") and "_to_" not in name
         ]
         raise DataError(
             "no such object", found=repr(object_name), expected=f"one of {positions}", fix="name another one"
         )
+
+
+def _columns(fields: Fields, wanted: str) -> slice | None:
+    offset = 0
+    for name, size in fields:
+        if name == wanted:
+            return slice(offset, offset + size)
+        offset += size
+    return None
 
 
 def object_layout(environment: Environment | None) -> ObjectLayout | None:
@@ -138,6 +168,8 @@ OBJECT_LAYOUTS: dict[str, ObjectLayout] = {
             ("drawer_joint_pos", 1),
         ),
         since_1_5=None,
+        # MimicGen waits for the hand to have left the handle as well, of which the observation does not tell.
+        drawer=Drawer("drawer_joint_pos", open_below_m=-0.10),
     ),
 }
 """By robosuite's name of the environment. ToolHang grasps the frame first; its position is that of its corner."""
