@@ -70,6 +70,19 @@ def test_a_rollout_is_its_steps_and_velocities_are_differences(spec: ActionSpec)
         before = after
 
 
+@pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
+@pytest.mark.parametrize("steps", [[4], [1, 3], [2]])
+def test_what_is_reached_is_what_the_rollout_reaches(spec: ActionSpec, steps: list[int]):
+    model = random_model(1, spec)
+    states, _ = random_step(model, 1)
+    commands = torch.stack([random_step(model, seed)[1] for seed in range(4)])
+    before = states.clone()
+    found = model.reached(states, commands[:, :3], commands[:, 3:], steps)
+    wanted = model.rollout(states, commands)[[step - 1 for step in steps]]
+    torch.testing.assert_close(found, wanted, rtol=0, atol=1e-12)
+    assert torch.equal(states, before)
+
+
 def test_relative_commands_beyond_their_range_change_nothing():
     model = random_model(2, RELATIVE)
     states, commands = random_step(model, 2)
@@ -94,7 +107,9 @@ def test_the_network_is_the_slow_obvious_one(spec: ActionSpec):
         hidden = torch.sigmoid((x - model.centre[:, 0]) / model.range[:, 0])
         for layer in (model.first, model.second):
             hidden = torch.nn.functional.silu(layer.weight @ hidden + layer.bias)
-        change = model.third.weight @ hidden + model.third.bias + model.slope @ x + model.offset[:, 0]
+        change = (
+            model.third.weight @ hidden + model.third.bias + model.slope @ x[model.predicted : -1] + model.offset[:, 0]
+        )
         torch.testing.assert_close(model(states, commands)[: model.predicted, n], s[: model.predicted] + change)
 
 

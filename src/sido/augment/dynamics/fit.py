@@ -30,7 +30,7 @@ class FitSettings:
     """How the model is fitted: a ridge regression, then the network on what that leaves, then on whole chunks."""
 
     kind: ClassVar[str] = "dynamics-fit"
-    width: int = 32
+    width: int = 16
     """Of the hidden layers."""
     transitions: Literal["pre-grasp", "all"] = "pre-grasp"
     """Those before the grasp, as the paper has it, or all: the arm is the same, its motion more varied."""
@@ -114,20 +114,17 @@ def _begin(model: DynamicsModel, inputs: Tensor, changes: Tensor, settings: FitS
     spread = torch.where(varies, spread, 1.0)
     model.centre.copy_(centre)
     model.range.copy_(spread * (settings.squash / 2))  # 2 sigmoid(2 z / c) - 1 = tanh(z / c)
-    chosen = torch.zeros(len(inputs), dtype=torch.bool)
-    chosen[model.predicted : len(inputs) - 1] = True  # velocity, acceleration, position and rotation commands
-    chosen &= varies[:, 0]
-    x = ((inputs - centre) / spread)[chosen].double()
+    linear = slice(model.predicted, -1)  # velocity, acceleration, position and rotation commands
+    x = torch.where(varies, (inputs - centre) / spread, 0.0)[linear].double()
     x = torch.cat([x, torch.ones(1, x.shape[1], dtype=x.dtype)])
     penalty = settings.ridge * torch.eye(len(x), dtype=x.dtype)
     weights = torch.linalg.solve(x @ x.T + penalty, x @ changes.double().T).T.to(inputs.dtype)
-    slope = torch.zeros_like(model.slope)
-    slope[:, chosen] = weights[:, :-1] / spread[chosen, 0]
+    slope = weights[:, :-1] / spread[linear, 0]
     model.slope.copy_(slope)
-    model.offset.copy_(weights[:, -1:] - slope @ centre)
+    model.offset.copy_(weights[:, -1:] - slope @ centre[linear])
     model.third.weight.zero_()
     model.third.bias.zero_()
-    left = changes - (slope @ inputs + model.offset)
+    left = changes - (slope @ inputs[linear] + model.offset)
     return left.std(1, keepdim=True).clamp(min=1e-6)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from typing import NamedTuple, final
 
 import torch
@@ -41,14 +42,15 @@ class DynamicsModel(nn.Module):
     Everything is laid out with features first, `[S, N]`: each feature a row of `N` samples, for speed.
     """
 
-    def __init__(self, action_spec: ActionSpec, gripper_joints: int, width: int = 32) -> None:
+    def __init__(self, action_spec: ActionSpec, gripper_joints: int, width: int = 16) -> None:
         super().__init__()
         self.action_spec, self.gripper_joints, self.width = action_spec, gripper_joints, width
         self.states, self.commands = state_size(gripper_joints), command_size(action_spec)
         self.predicted = self.states - 6
         """`[p, omega, g]`: what the network predicts; velocity and acceleration follow from it."""
         inputs = self.states + self.commands
-        self.slope = nn.Parameter(torch.zeros(self.predicted, inputs))
+        self.slope = nn.Parameter(torch.zeros(self.predicted, inputs - self.predicted - 1))
+        """Of velocity, acceleration, position and rotation command."""
         self.offset = nn.Parameter(torch.zeros(self.predicted, 1))
         self.first, self.second = nn.Linear(inputs, width), nn.Linear(width, width)
         self.third = nn.Linear(width, self.predicted)
@@ -82,8 +84,8 @@ class DynamicsModel(nn.Module):
         """`f_psi`."""
         hidden = functional.silu(_affine(self.first, self._squashed(inputs)))
         hidden = functional.silu(_affine(self.second, hidden))
-        linear = torch.addmm(self.offset, self.slope, inputs)
-        return torch.addmm(linear + self.third.bias[:, None], self.third.weight, hidden)
+        linear = torch.addmm(self.offset + self.third.bias[:, None], self.slope, inputs[self.predicted : -1])
+        return torch.addmm(linear, self.third.weight, hidden)
 
     def rollout(self, start: States, commands: Float[Tensor, "H C N"]) -> Float[Tensor, "H S N"]:
         """The states that commands lead to, one after another."""
@@ -92,6 +94,50 @@ class DynamicsModel(nn.Module):
             start = self(start, command)
             states.append(start)
         return torch.stack(states)
+
+    @torch.no_grad()
+    def reached(
+        self, start: States, positions: Float[Tensor, "H 3 N"], others: Float[Tensor, "H c N"], steps: Sequence[int]
+    ) -> Float[Tensor, "K S N"]:
+        """The states after so many `steps` (rising) of a rollout; commands are given in two parts.
+
+        What `rollout` computes, without derivatives and without new memory at each step.
+        """
+        states, outputs = self.states, self.predicted
+        inputs = torch.empty(states + self.commands, start.shape[1], dtype=start.dtype, device=start.device)
+        inputs[:states] = start
+        position, velocity, acceleration = inputs[:3], inputs[outputs : outputs + 3], inputs[outputs + 3 : states]
+        errors = self._errors
+        scale_m = self.action_spec.position_scale_m
+        scale = 1 / self.range
+        bias_first, bias_second = self.first.bias[:, None], self.second.bias[:, None]
+        offset = self.offset + self.third.bias[:, None]
+        squashed = torch.empty_like(inputs)
+        hidden_first, hidden_second = torch.empty(2, self.width, inputs.shape[1]).to(inputs).unbind()
+        change = torch.empty_like(inputs[:outputs])
+        kept: list[Tensor] = []
+        for step in range(1, steps[-1] + 1):
+            wanted, other = positions[step - 1], others[step - 1]
+            if self.absolute:
+                torch.sub(wanted, position, out=inputs[states : states + 3])
+                torch.sub(other[: errors - 3], inputs[3:errors], out=inputs[states + 3 : states + errors])
+                inputs[states + errors :] = other[errors - 3 :]
+            else:
+                torch.clamp(wanted, -1.0, 1.0, out=inputs[states : states + 3]).mul_(scale_m)
+                torch.clamp(other[:-1], -1.0, 1.0, out=inputs[states + 3 : -1])
+                inputs[-1] = other[-1]
+            torch.sub(inputs, self.centre, out=squashed).mul_(scale).sigmoid_()
+            torch.addmm(bias_first, self.first.weight, squashed, out=hidden_first)
+            functional.silu(hidden_first, inplace=True)
+            torch.addmm(bias_second, self.second.weight, hidden_first, out=hidden_second)
+            functional.silu(hidden_second, inplace=True)
+            torch.addmm(offset, self.slope, inputs[outputs:-1], out=change).addmm_(self.third.weight, hidden_second)
+            torch.sub(change[:3], velocity, out=acceleration)
+            velocity.copy_(change[:3])
+            inputs[:outputs] += change
+            if step in steps:
+                kept.append(inputs[:states].clone())
+        return torch.stack(kept)
 
     # --- derivatives, by hand: the refinements need them for many chunks at a time
 
@@ -102,7 +148,7 @@ class DynamicsModel(nn.Module):
         before_first = _affine(self.first, squashed)
         before_second = _affine(self.second, functional.silu(before_first))
         last = torch.addmm(self.third.bias[:, None], self.third.weight, functional.silu(before_second))
-        change = last + torch.addmm(self.offset, self.slope, inputs)
+        change = last + torch.addmm(self.offset, self.slope, inputs[self.predicted : -1])
         slopes = (squashed * (1 - squashed) / self.range, _silu_slope(before_first), _silu_slope(before_second))
         free = None if self.absolute else (commands[:3].abs() <= 1).to(commands.dtype)
         return self._next(states, change), Linearised(slopes, free)
@@ -119,7 +165,7 @@ class DynamicsModel(nn.Module):
         hidden = (self.third.weight.T @ flat).view(-1, *shape) * of_second[:, None]
         hidden = (self.second.weight.T @ hidden.view(len(hidden), -1)).view(-1, *shape) * of_first[:, None]
         by_input = (self.first.weight.T @ hidden.view(len(hidden), -1)).view(-1, *shape) * of_input[:, None]
-        by_input += (self.slope.T @ flat).view(-1, *shape)
+        by_input[self.predicted : -1] += (self.slope.T @ flat).view(-1, *shape)
         by_state, by_taken = by_input[: self.states].clone(), by_input[self.states :]
         by_state[:outputs] += gradient[:outputs]
         by_state[outputs : outputs + 3] -= gradient[outputs + 3 :]

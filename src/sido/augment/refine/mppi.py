@@ -49,7 +49,7 @@ class Mppi:
     late_noise: float = 0.3
     """The same from `T_a` on, as a share of `noise`: there the hand has only to stay with the object."""
     knot_steps: int = 3
-    samples_at_once: int = 4096
+    samples_at_once: int = 8192
     """Chunks times samples that are rolled out together: memory is theirs, whatever the number of chunks."""
 
     def __post_init__(self) -> None:
@@ -84,7 +84,8 @@ class Mppi:
         moves = scale > 0  # else rounding alone might look like a gain
         for _ in range(self.iterations):
             normal = torch.randn(shape.shape[1], 3, chunks, samples, generator=rng, device=rng.device)
-            drawn = (shape @ normal.to(mean).flatten(1)).view(horizon, 3, chunks, samples) * scale[:, None]
+            normal = normal.to(mean) * scale[:, None]
+            drawn = (shape @ normal.flatten(1)).view(horizon, 3, chunks, samples)
             drawn[..., 0] = 0.0
             drawn += mean[..., None]
             cost = reaching_cost(model, many, drawn.flatten(2)).view(chunks, samples)

@@ -14,7 +14,7 @@ from torch import Tensor
 from sido.augment.dynamics.model import DynamicsModel
 from sido.errors import DataError, SettingError
 
-__all__ = ["Reaching", "finite", "reaching_cost"]
+__all__ = ["Reaching", "finite", "reached", "reaching_cost"]
 
 
 @final
@@ -80,9 +80,14 @@ def reaching_cost(model: DynamicsModel, task: Reaching, positions: Float[Tensor,
     Raises:
         DataError: one is not finite.
     """
-    rolled = model.rollout(task.start, task.told(positions))
-    reached = rolled[[step - 1 for step in task.horizons], :3]
-    return finite((reached - task.targets).square().sum((0, 1)))
+    return finite((reached(model, task, positions)[:, :3] - task.targets).square().sum((0, 1)))
+
+
+def reached(model: DynamicsModel, task: Reaching, positions: Float[Tensor, "H 3 N"]) -> Float[Tensor, "2 S N"]:
+    """The states at `T_a` and at `T_p`."""
+    action_horizon, horizon = task.horizons
+    states = model.reached(task.start, positions, task.seed[:, 3:], sorted({action_horizon, horizon}))
+    return states if len(states) == 2 else states.repeat(2, 1, 1)
 
 
 def finite(cost: Float[Tensor, " N"]) -> Float[Tensor, " N"]:
