@@ -276,6 +276,8 @@ class EquivariantPolicyConfig:
     """One, shared by the 8 turns."""
     process: ProcessConfig = field(default_factory=DiffusionConfig)
     prediction_horizon: int = 16
+    goals_from_hand: bool = False
+    """As in `DiffusionPolicyConfig`."""
 
     def __post_init__(self) -> None:
         _require_at_least(1, self, "prediction_horizon", "crop", "action_fields")

@@ -35,31 +35,31 @@ class StateFeatures:
     @property
     def size(self) -> int:
         """How many numbers that is, for one step."""
-        ways = 6 * len(self._ways) if self.config.offset_features else 0
-        return 3 + 6 + self.config.gripper_joints + 3 * len(self._positions) + ways
+        ways = 6 * len(self.ways) if self.config.offset_features else 0
+        return 3 + 6 + self.config.gripper_joints + 3 * len(self.positions) + ways
 
     def __call__(
         self, normaliser: Normaliser, observations: Mapping[str, Tensor], object_position: Float[Tensor, "B O 3"]
     ) -> Float[Tensor, "B O features"]:
         """Observations are raw, as in an `ObservationWindow`."""
         raw = {**observations, "object_position": object_position}
-        names = ("eef_position", "eef_rot6d", "gripper", *self._positions)
+        names = ("eef_position", "eef_rot6d", "gripper", *self.positions)
         parts = [normaliser.normalise(name, raw[name].to(normaliser.scale)) for name in names]
-        if self.config.offset_features and self._ways:
-            ways = torch.cat([(raw[end] - raw[begin]).to(normaliser.scale) for begin, end in self._ways], dim=-1)
+        if self.config.offset_features and self.ways:
+            ways = torch.cat([(raw[end] - raw[begin]).to(normaliser.scale) for begin, end in self.ways], dim=-1)
             parts += [ways / FAR_M, torch.tanh(ways / NEAR_M)]
         return torch.cat(parts, dim=-1)
 
     @property
-    def _positions(self) -> tuple[str, ...]:
+    def positions(self) -> tuple[str, ...]:
         """What there is to reach for."""
         channel = () if self.config.pose_channel == "none" else ("object_position",)
         return (*channel, *(f"landmark.{name}" for name in self.config.landmarks))
 
     @property
-    def _ways(self) -> tuple[tuple[str, str], ...]:
+    def ways(self) -> tuple[tuple[str, str], ...]:
         """From where to where: from the hand to all positions, from the object to the landmarks."""
-        hand = tuple(("eef_position", name) for name in self._positions)
+        hand = tuple(("eef_position", name) for name in self.positions)
         if self.config.pose_channel == "none":
             return hand
         return (*hand, *(("object_position", f"landmark.{name}") for name in self.config.landmarks))

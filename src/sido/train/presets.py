@@ -105,12 +105,13 @@ RECIPES: dict[tuple[PolicyClass, Sight, Scale], Recipe] = {
         precision="bfloat16",
     ),
     ("equidp", "state", "cpu"): Recipe(
-        Steps(6000), 64, MlpConfig(128, 3), FlowMatchingConfig(6), observation_steps=1, offset_features=True,
-        optimiser=_LAPTOP_RATE, fields=32, action_fields=16,
+        Steps(6000), 64, MlpConfig(128, 3), FlowMatchingConfig(6), observation_steps=1, goals_from_hand=True,
+        offset_features=True, optimiser=_LAPTOP_RATE, fields=32, action_fields=16,
     ),
     ("equidp", "image", "cpu"): Recipe(
         Steps(6000), 64, MlpConfig(128, 3), FlowMatchingConfig(6), SmallCnnConfig((16, 32, 64), 64),
-        observation_steps=1, landmarks=False, draws=4, optimiser=_LAPTOP_RATE, fields=32, action_fields=16, crop=58,
+        observation_steps=1, goals_from_hand=True, landmarks=False, draws=4, optimiser=_LAPTOP_RATE, fields=32,
+        action_fields=16, crop=58,
     ),
     # Diffusion Policy's own: its low-dimensional configuration, and its image one with the paper's encoder.
     ("dp", "state", "paper"): Recipe(
@@ -185,6 +186,7 @@ def _policy(method: Method, recipe: Recipe, fitted: Fitted) -> PolicyConfig:
         action_fields=recipe.action_fields,
         denoiser=recipe.denoiser,
         process=recipe.process,
+        goals_from_hand=recipe.goals_from_hand,
     )
 
 

@@ -52,6 +52,7 @@ IMAGE = EquivariantPolicyConfig(
 CASES: dict[str, tuple[EquivariantPolicyConfig, ActionSpec, range]] = {
     "state": (STATE, ABSOLUTE, range(1, 8)),
     "state, relative": (STATE, RELATIVE, range(1, 8)),
+    "state, from the hand": (dataclasses.replace(STATE, goals_from_hand=True), ABSOLUTE, range(1, 8)),
     "state, u-net, ddim": (UNET, ABSOLUTE, range(1, 8)),
     "image": (IMAGE, ABSOLUTE, range(2, 8, 2)),
 }
@@ -145,6 +146,18 @@ def test_predict_is_predict_from_its_noise():
     generator = torch.Generator().manual_seed(4)
     noise = torch.randn(6, 16, 10, generator=torch.Generator().manual_seed(4))
     assert torch.equal(policy.predict(seen, generator), policy.predict_from(noise, seen, torch.Generator()))
+
+
+@pytest.mark.parametrize("from_hand", [True, False])
+def test_a_network_that_says_nothing_leaves_the_hand_where_it_is_if_it_says_ways(from_hand: bool):
+    spec = ActionSpec("absolute", rotation="none")
+    policy = built(dataclasses.replace(STATE, goals_from_hand=from_hand), spec)
+    for weight in policy.field.leave.parameters():
+        torch.nn.init.zeros_(weight)
+    seen = ObservationWindow.of(policy_batch(STATE.observation, spec))
+    chunk = policy.predict(seen, torch.Generator().manual_seed(0))
+    hand = seen.observations["eef_position"][:, -1, :2] if from_hand else torch.tensor(AXIS)
+    torch.testing.assert_close(chunk[..., :2], hand.expand(6, 2)[:, None].expand(6, 16, 2), atol=1e-5, rtol=0)
 
 
 def test_without_an_axis_it_turns_about_the_middle_of_the_data():

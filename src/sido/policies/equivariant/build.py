@@ -27,7 +27,7 @@ def build_equivariant_policy(
         SettingError: the actions are goals in a frame that does not turn about the same axis as what is seen.
     """
     actions = _representation(action_spec)
-    normaliser = Normaliser(config.observation, action_spec)
+    normaliser = Normaliser(config.observation, action_spec, goals_from_hand=config.goals_from_hand)
     if statistics is not None:
         normaliser.fit(statistics, symmetric=True, axis_m=config.axis_m)
     denoiser = build_denoiser(

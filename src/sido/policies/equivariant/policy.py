@@ -59,6 +59,7 @@ class EquivariantPolicy(Policy):
         self._clip = functools.partial(within_reach, actions)
         self._form = ActionForm(action_spec)
         self._state = EquivariantState(config.observation)
+        self._from_hand = config.goals_from_hand and action_spec.kind == "absolute"
 
     def loss(self, draws: Sequence[ChunkBatch], generator: torch.Generator) -> Float[Tensor, ""]:
         for draw in draws:
@@ -67,7 +68,8 @@ class EquivariantPolicy(Policy):
         images = self.observer.images(draws[0].observations, generator if self.training else None)
         states = [self._state(self.normaliser, draw.observations, draw.object_position) for draw in draws]
         actions = torch.cat([draw.actions for draw in draws]).to(self.normaliser.scale)
-        clean = self.normaliser.normalise("actions", self._form.encode(actions))
+        hand = torch.cat([draw.observations["eef_position"][:, -1] for draw in draws]).to(self.normaliser.scale)
+        clean = self.normaliser.normalise("actions", self._moved(self._form.encode(actions), -hand))
         return self._process.loss(self._conditioned(torch.cat(states), images.repeat(len(draws))), clean, generator)
 
     @torch.no_grad()
@@ -92,9 +94,16 @@ class EquivariantPolicy(Policy):
         denoise = self._conditioned(state, self.observer.images(seen.observations, None))
         chunk = self._process.sample(denoise, noise, generator, clip=self._clip)
         chunk = self.normaliser.denormalise("actions", chunk)
+        chunk = self._moved(chunk, seen.observations["eef_position"][:, -1].to(chunk))
         if self._form.rotation == "rot6d":
             chunk = torch.cat([chunk[..., :3], orthonormal_rows(chunk[..., 3:9]), chunk[..., 9:]], dim=-1)
         return self._form.decode(chunk)
+
+    def _moved(self, actions: Float[Tensor, "B H C"], way: Float[Tensor, "B 3"]) -> Float[Tensor, "B H C"]:
+        """Between goals and ways from the hand to them, if the network says these."""
+        if not self._from_hand:
+            return actions
+        return torch.cat([actions[..., :3] + way[:, None], actions[..., 3:]], dim=-1)
 
     def _conditioned(self, state: Float[Tensor, "B O n"], images: ImageFeatures) -> Denoise:
         # Every direction's fields, of all observation steps: [B, 8, O * fields].

@@ -13,7 +13,7 @@ from torch import Tensor
 from sido.policies.config import ObservationConfig
 from sido.policies.equivariant.representation import POSITION, ROT6D, Representation, scalars
 from sido.policies.normaliser import Normaliser
-from sido.policies.state_features import FAR_M, NEAR_M
+from sido.policies.state_features import FAR_M, NEAR_M, StateFeatures
 
 __all__ = ["EquivariantState"]
 
@@ -32,28 +32,23 @@ class EquivariantState:
     @property
     def representation(self) -> Representation:
         """How the numbers turn, in their order."""
-        positions = len(self._positions)
+        told = StateFeatures(self.config)
         hand = (POSITION, ROT6D, scalars(self.config.gripper_joints))
-        ways = 2 * positions if self.config.offset_features else 0
-        return Representation.beside((*hand, *[POSITION] * (positions + ways)))
+        ways = 2 * len(told.ways) if self.config.offset_features else 0
+        return Representation.beside((*hand, *[POSITION] * (len(told.positions) + ways)))
 
     def __call__(
         self, normaliser: Normaliser, observations: Mapping[str, Tensor], object_position: Float[Tensor, "B O 3"]
     ) -> Float[Tensor, "B O features"]:
         """Observations are raw, as in an `ObservationWindow`."""
         raw = {**observations, "object_position": object_position}
-        names = ("eef_position", "eef_rot6d", "gripper", *self._positions)
+        told = StateFeatures(self.config)
+        names = ("eef_position", "eef_rot6d", "gripper", *told.positions)
         parts = [normaliser.normalise(name, raw[name].to(normaliser.scale)) for name in names]
         if self.config.offset_features:
-            ways = [(raw[name] - raw["eef_position"]).to(normaliser.scale) for name in self._positions]
+            ways = [(raw[end] - raw[begin]).to(normaliser.scale) for begin, end in told.ways]
             parts += [way / FAR_M for way in ways] + [_squashed(way / NEAR_M) for way in ways]
         return torch.cat(parts, dim=-1)
-
-    @property
-    def _positions(self) -> tuple[str, ...]:
-        """What there is to reach for."""
-        channel = () if self.config.pose_channel == "none" else ("object_position",)
-        return (*channel, *(f"landmark.{name}" for name in self.config.landmarks))
 
 
 def _squashed(way: Float[Tensor, "*batch 3"]) -> Float[Tensor, "*batch 3"]:
