@@ -76,6 +76,35 @@ MESSAGES = {
         "demo_0 > actions: the actions do not fit their spec; found [80, 6]; expected [T, 7] (relative, rotation as "
         "axis_angle); to mend it: name the right spec with --action-spec",
     ),
+    "part of a step": (
+        lambda d: {"grasp": Grasp(30.5, "test")},
+        "demo_0 > grasp: not a step; found Grasp(index=30.5, source='test', window_start=0); expected whole numbers",
+    ),
+    "no name": (lambda d: {"name": None}, "name: not a name; found None; expected text"),
+    "no hand": (lambda d: {"eef_position": None}, "demo_0 > eef_position: not an array of numbers; found None"),
+    "no rotation": (
+        lambda d: {"eef_quat_wxyz": spoiled(spoiled(d.eef_quat_wxyz, slice(2, 3), slice(None), 0.0), 5, 0, 1.0)},
+        "demo_0 > eef_quat_wxyz: not a rotation; found [0.0, 0.0, 0.0, 0.0] at step 2; expected (w, x, y, z), not all",
+    ),
+    "wide signal": (
+        lambda d: {"subtask_signals": {"grasp": np.zeros((80, 2), bool)}},
+        "demo_0 > subtask signal grasp: wrong shape; found [80, 2]; expected [T]",
+    ),
+    "text": (lambda d: {"actions": "abc"}, "demo_0 > actions: not an array of numbers; found 'abc'"),
+    "no actions": (lambda d: {"actions": None}, "demo_0 > actions: not an array of numbers; found None"),
+    "one number": (lambda d: {"actions": 1.0}, "demo_0 > actions: the actions do not fit their spec; found []"),
+    "complex": (
+        lambda d: {"actions": d.actions.astype(complex)},
+        "demo_0 > actions: not an array of numbers; found",
+    ),
+    "recorded list": (
+        lambda d: {"recorded": {"states": [1.0] * 80}},
+        "demo_0 > states: not an array over the steps; found list",
+    ),
+    "recorded number": (
+        lambda d: {"recorded": {"states": np.array(1.0)}},
+        "demo_0 > states: not an array over the steps; found ndarray of shape []",
+    ),
     "grasp": (
         lambda d: {"grasp": Grasp(80, "test")},
         "demo_0 > grasp: the grasp lies outside the demonstration",

@@ -70,19 +70,25 @@ class Demo:
     """Whatever else the file says once an episode, as text: the MJCF model, `ep_meta`."""
 
     def __post_init__(self) -> None:
+        if not _is_text(self.name):
+            raise DataError("not a name", field="name", found=repr(self.name), expected="text")
+        try:
+            self._freeze()
+            self._check()
+        except DataError as error:
+            raise error.at(demo=self.name) from None
+
+    def _freeze(self) -> None:
         for name in ("actions", "eef_position", "eef_quat_wxyz", "gripper", "object_position"):
             array: Any = getattr(self, name)
-            if array is not None:
-                self._set(name, read_only(np.asarray(array, dtype=np.float64)))
-        self._set("recorded", MappingProxyType({key: read_only(value) for key, value in self.recorded.items()}))
+            if array is not None or name != "object_position":
+                self._set(name, read_only(_numbers(array, name)))
+        recorded = {key: read_only(_over_steps(value, key)) for key, value in self.recorded.items()}
+        self._set("recorded", MappingProxyType(recorded))
         signals = {key: read_only(np.asarray(value).astype(bool)) for key, value in self.subtask_signals.items()}
         self._set("subtask_signals", MappingProxyType(signals))
         self._set("images", MappingProxyType(dict(self.images)))
         self._set("metadata", MappingProxyType(dict(self.metadata)))
-        try:
-            self._check()
-        except DataError as error:
-            raise error.at(demo=self.name) from None
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -98,7 +104,7 @@ class Demo:
         return (steps >= self.grasp.window_start) & (steps + prediction_horizon <= self.grasp.index)
 
     def _check(self) -> None:
-        if len(self.actions) == 0:
+        if self.actions.shape[:1] == (0,):
             raise DataError("the demonstration is empty", field="actions", fix="delete it from the file")
         self._check_shapes()
         for name in ("actions", "eef_position", "eef_quat_wxyz", "gripper", "object_position"):
@@ -112,10 +118,20 @@ class Demo:
                     expected=f"finite numbers, under {_LARGEST:g}",
                     fix="delete the demonstration, or record it again",
                 )
+        zero = ~self.eef_quat_wxyz.any(axis=1)
+        if zero.any():
+            step = int(zero.argmax())
+            raise DataError(
+                "not a rotation",
+                field="eef_quat_wxyz",
+                found=f"{self.eef_quat_wxyz[step].tolist()} at step {step}",
+                expected="(w, x, y, z), not all zero",
+                fix="delete the demonstration, or record it again",
+            )
         self._check_action_range()
 
     def _check_shapes(self) -> None:
-        length, spec = len(self.actions), self.action_spec
+        spec = self.action_spec
         if self.actions.ndim != 2 or self.actions.shape[1] != spec.dim:
             raise DataError(
                 "the actions do not fit their spec",
@@ -124,6 +140,7 @@ class Demo:
                 expected=f"[T, {spec.dim}] ({spec.kind}, rotation as {spec.rotation})",
                 fix="name the right spec with --action-spec",
             )
+        length = len(self.actions)
         widths = {"eef_position": 3, "eef_quat_wxyz": 4, "object_position": 3, "gripper": None}
         for name, width in widths.items():
             array: Array | None = getattr(self, name)
@@ -131,6 +148,9 @@ class Demo:
                 raise DataError(
                     "wrong shape", field=name, found=list(array.shape), expected=f"[T, {width or 'joints'}]"
                 )
+        for key, signal in self.subtask_signals.items():
+            if signal.ndim != 1:
+                raise DataError("wrong shape", field=f"subtask signal {key}", found=list(signal.shape), expected="[T]")
         lengths = {
             **{name: len(getattr(self, name)) for name in widths if getattr(self, name) is not None},
             **{f"images of {camera}": len(frames) for camera, frames in self.images.items()},
@@ -146,6 +166,8 @@ class Demo:
                     expected=f"{length}, as many as actions",
                     fix="record the demonstration again, or cut both to the same length",
                 )
+        if self.grasp is not None and not (_is_step(self.grasp.index) and _is_step(self.grasp.window_start)):
+            raise DataError("not a step", field="grasp", found=self.grasp, expected="whole numbers")
         if self.grasp is not None and not 0 <= self.grasp.window_start <= self.grasp.index < length:
             raise DataError("the grasp lies outside the demonstration", field="grasp", found=self.grasp)
 
@@ -164,3 +186,30 @@ class Demo:
                 expected=f"{low[entry]:g} to {high[entry]:g} ({spec.kind} actions)",
                 fix="if the actions have another meaning, name it with --action-spec; else rescale them",
             )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_step(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _numbers(values: Any, field: str) -> Array:
+    """`values` as float64."""
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError):
+        array = np.asarray(None)
+    if array.dtype.kind not in "fiub":
+        raise DataError("not an array of numbers", field=field, found=repr(values)[:80], expected="real numbers")
+    return array.astype(np.float64, copy=False)
+
+
+def _over_steps(value: Any, field: str) -> Array:
+    if not isinstance(value, np.ndarray) or value.ndim == 0:
+        shape = f" of shape {list(value.shape)}" if isinstance(value, np.ndarray) else ""
+        found = f"{type(value).__name__}{shape}"
+        raise DataError("not an array over the steps", field=field, found=found, expected="an array [T, ...]")
+    return value
