@@ -80,18 +80,23 @@ def samples_per_second(sampler: ChunkSampler, batch_size: int, seconds: float) -
 def memory(folder: Path, arguments: argparse.Namespace) -> None:
     print(f"\nmemory with two cameras of {arguments.image_size} pixels, after 200 batches of 64")
     own: list[float] = []
+    images: list[float] = []
     for demos in (arguments.demos, 10 * arguments.demos):
         file = synthesize(folder / f"images_{demos}.hdf5", demos, arguments.image_size)
         command = [sys.executable, str(Path(__file__).resolve()), "--memory-of", str(file)]
         used = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-        own.append(used["peak_anonymous_mb"])
+        own.append(used["peak_anonymous_mb"] - used["numbers_mb"])
+        images.append(used["images_mb"])
         print(
             f"  {demos:>6} demos, {used['images_mb']:>6.0f} MB of images: own memory "
             f"{used['peak_anonymous_mb']:.0f} MB (of which numbers {used['numbers_mb']:.0f} MB), "
             f"mapped files {used['mapped_mb']:.0f} MB, {used['samples_per_second']:,.0f} samples/s"
         )
         file.unlink()
-    print(f"  ratio of own memory at ten times the demos: {own[1] / own[0]:.2f} (target: about 1)")
+    print(
+        f"  for {images[1] - images[0]:,.0f} MB more images, {own[1] - own[0]:.0f} MB more of own memory beside the "
+        f"numbers: ratio {own[1] / own[0]:.2f} (target: about 1)"
+    )
 
 
 def memory_with_images(file: Path) -> dict[str, float]:

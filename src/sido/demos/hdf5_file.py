@@ -7,6 +7,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -16,6 +17,7 @@ from sido.errors import DataError
 
 __all__ = ["Hdf5File", "hdf5_errors"]
 
+_CACHE_BYTES = 2 << 20  # HDF5's own initial size
 _BROKEN = (OSError, RuntimeError, KeyError, ValueError, TypeError, AttributeError, MemoryError)
 """What h5py raises on damaged files, by where the damage is (sizes beyond all memory included)."""
 
@@ -60,6 +62,7 @@ class Hdf5File:
                 # A handle inherited by fork is left alone: closing it here would close the parent's cache as well.
                 with hdf5_errors(self.path):
                     self._handle = h5py.File(self.path, "r", locking="best-effort")
+                    _bound_cache(self._handle)
                 self._process = os.getpid()
             return self._handle
 
@@ -85,3 +88,10 @@ class Hdf5File:
 
     def __setstate__(self, path: Path) -> None:
         self.__init__(path)
+
+
+def _bound_cache(file: h5py.File) -> None:
+    """Keep HDF5's cache of what lies where, which grows to 32 MB with the number of demonstrations, small."""
+    settings: Any = file.id.get_mdc_config()
+    settings.max_size = _CACHE_BYTES
+    file.id.set_mdc_config(settings)

@@ -90,25 +90,27 @@ class ChunkSampler:
         self.window = window
         self.frames = frames
         # Only the columns that batches need are kept of each demonstration: memory is that of the tables.
+        lengths = torch.from_numpy(dataset.lengths)
+        self._first = torch.cumsum(lengths, 0) - lengths  # row of each demonstration's first step in the tables
         names: list[str] = []
-        observed: list[Tensor] = []
-        actions: list[Tensor] = []
-        eligible: list[Tensor] = []
         first: Demo | None = None
-        for demo in dataset.each(progress):
-            first = first or demo
+        for number, demo in enumerate(dataset.each(progress)):
+            parts = _observed(demo, dataset.path) | _landmarks(demo, landmarks, dataset)
+            if first is None:
+                first, rows = demo, int(lengths.sum())
+                self._columns = _columns(parts)
+                width = sum(array.shape[1] for array in parts.values())
+                self._observed = torch.empty(rows, width, dtype=dtype)
+                self._actions = torch.empty(rows, demo.action_spec.dim, dtype=dtype)
+                self._eligible = torch.empty(rows, dtype=torch.bool)
             _require_usable(demo, first, window, dataset.path)
-            parts = _observed(demo) | _landmarks(demo, landmarks, dataset)
-            self._columns = _columns(parts)
             names.append(demo.name)
-            observed.append(torch.from_numpy(np.concatenate(list(parts.values()), axis=1)).to(dtype))
-            actions.append(torch.tensor(demo.actions, dtype=dtype))
-            eligible.append(torch.from_numpy(demo.eligible_steps(window.prediction_horizon)))
+            at = slice(int(self._first[number]), int(self._first[number]) + len(demo))
+            self._observed[at] = torch.from_numpy(np.concatenate(list(parts.values()), axis=1))
+            self._actions[at] = torch.tensor(demo.actions)
+            self._eligible[at] = torch.from_numpy(demo.eligible_steps(window.prediction_horizon))
         assert first is not None  # a dataset has at least one demonstration
         self.action_spec = first.action_spec
-        self._observed, self._actions, self._eligible = torch.cat(observed), torch.cat(actions), torch.cat(eligible)
-        lengths = torch.tensor([len(rows) for rows in actions])
-        self._first = torch.cumsum(lengths, 0) - lengths  # row of each demonstration's first step in the tables
         self._last = self._first + lengths - 1
         # Where a demonstration's images lie in the store, which may hold more demonstrations than this sampler.
         stored = [frames.first_row(name) if frames else 0 for name in names]
@@ -194,14 +196,6 @@ def _require_usable(demo: Demo, first: Demo, window: ChunkWindow, path: Path) ->
             expected=f"at least {shortest} (chunks of {horizon} less {padding} of padding)",
             fix="leave it out, or choose a shorter prediction horizon",
         )
-    if demo.object_position is None:
-        raise DataError(
-            "neither an object position nor a grasp to take it from",
-            file=path,
-            demo=demo.name,
-            field="object_position",
-            fix="name the array that holds it with --object-key, or leave the demonstration out",
-        )
     if demo.gripper.shape[1] != first.gripper.shape[1]:
         raise DataError(
             "grippers differ",
@@ -217,9 +211,16 @@ def _require_usable(demo: Demo, first: Demo, window: ChunkWindow, path: Path) ->
         raise error.at(file=path) from None
 
 
-def _observed(demo: Demo) -> dict[str, Array]:
+def _observed(demo: Demo, path: Path) -> dict[str, Array]:
     """What a policy may see besides images, by name: `[T, n]` each."""
-    assert demo.object_position is not None
+    if demo.object_position is None:
+        raise DataError(
+            "neither an object position nor a grasp to take it from",
+            file=path,
+            demo=demo.name,
+            field="object_position",
+            fix="name the array that holds it with --object-key, or leave the demonstration out",
+        )
     return {
         "eef_position": demo.eef_position,
         "eef_rot6d": rot6d_from_matrix(matrix_from_quat(demo.eef_quat_wxyz)),

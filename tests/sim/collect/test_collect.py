@@ -106,7 +106,8 @@ def test_being_killed_does_not_matter(undisturbed: Path, tmp_path: Path, workers
 
 def run(output: Path, workers: int, *, kill_at: int = 99) -> str:
     """A process that collects, and is killed as soon as so many attempts are kept; the last that it says."""
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    here = [str(Path(__file__).parents[2]), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, here))}
     command = [sys.executable, str(Path(__file__).with_name("kill_me.py")), str(output), "4", str(workers)]
     said = ""
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
