@@ -55,6 +55,20 @@ def test_an_earlier_subtask_opens_the_window():
     assert find_grasp(dataclasses.replace(demo(), subtask_signals=signals)).window_start == 12
 
 
+def test_whatever_was_held_before_is_an_earlier_subtask():
+    """A drawer's handle: the fingers stall on it, and the object stays where it is."""
+    made = without_signals()
+    actions, gripper = made.actions.copy(), made.gripper.copy()
+    actions[8:16, -1] = 1.0
+    gripper[9:17] = np.array([0.036, 0.032, 0.028, 0.024, 0.02, 0.02, 0.02, 0.02])[:, None] * [1, -1]
+    with_drawer = dataclasses.replace(made, actions=actions, gripper=gripper)
+    assert (find_grasp(with_drawer).index, find_grasp(with_drawer).window_start) == (GRASP, 16)
+    gripper[9:17] = np.linspace(0.03, 0.0, 8)[:, None] * [1, -1]  # shut on nothing: a slip of the thumb
+    assert find_grasp(dataclasses.replace(with_drawer, gripper=gripper)).window_start == 0
+    opened = {"open": np.arange(80) >= 20}  # a signal of it, where there is none of the grasp
+    assert find_grasp(dataclasses.replace(with_drawer, subtask_signals=opened)).window_start == 20
+
+
 def test_a_flickering_signal_counts_while_the_gripper_closes():
     signal = demo().subtask_signals["grasp"].copy()
     signal[[20, 25]] = True  # the open hand brushes past

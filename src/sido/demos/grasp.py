@@ -93,13 +93,16 @@ def _end_of_earlier_subtasks(demo: Demo, index: int, grasp_signal: str = "grasp"
 def _by_gripper(demo: Demo, runs: list[_Run]) -> Grasp:
     opening = _opening(demo)
     found: list[str] = []
+    released = 0  # after a close that held something else: a drawer's handle
     for run in runs:
         stalled = None if opening is None else _stalls(opening, run)
         moved = None if demo.object_position is None else _moves(demo.object_position, run)
         if stalled is False or moved is False:
             found.append(f"steps {run.start}-{run.stop - 1}: " + _reason(stalled, moved))
+            released = run.stop if stalled else released
             continue
-        return Grasp(run.start, _source(stalled, moved), _end_of_earlier_subtasks(demo, run.start))
+        start = max(released, _end_of_earlier_subtasks(demo, run.start))
+        return Grasp(run.start, _source(stalled, moved), start)
     raise _no_grasp(demo, "close commands that hold nothing (" + "; ".join(found) + ")")
 
 

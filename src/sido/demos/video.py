@@ -167,10 +167,11 @@ def _opened(path: Path) -> Generator[tuple[InputContainer, VideoStream]]:
     """The first video stream of a file; what goes wrong in it is told as a DataError."""
     try:
         with av.open(str(path)) as container:
-            if not container.streams.video:
-                raise DataError("the file holds no video", file=path)
+            if not container.streams.video or not getattr(container.streams.video[0], "height", 0):
+                # Without a height the stream's codec is unknown, or its description is lost.
+                raise DataError("the file holds no video that can be decoded", file=path, fix="record it again")
             yield container, container.streams.video[0]
-    except FFmpegError as error:
+    except (FFmpegError, UnicodeDecodeError) as error:  # the latter of metadata, on opening
         raise DataError(
             "the video cannot be read", file=path, found=str(error), fix="copy or record the file again"
         ) from error

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import numpy as np
 from jaxtyping import Int64, UInt8
 
@@ -71,11 +73,17 @@ def frames_in_video(video: VideoFile, start_s: float, rate_hz: float, shape: tup
     return Frames(shape, read)
 
 
-def _decode(cell: dict[str, bytes | str | None] | None, shape: tuple[int, ...]) -> UInt8[Array, "height width 3"]:
-    encoded = None if cell is None else cell.get("bytes")
+def _decode(cell: Any, shape: tuple[int, ...]) -> UInt8[Array, "height width 3"]:
+    """An image of a cell `{"bytes": ..., "path": ...}`, as Hugging Face's `Image` is stored."""
+    parts = cast("dict[str, object]", cell) if isinstance(cell, dict) else {}
+    encoded = parts.get("bytes")
     if not isinstance(encoded, bytes):
+        found = f"path {parts.get('path')!r}" if parts or cell is None else f"{cell!r:.80}"
         raise DataError(
-            "the image is not in the file", found=f"path {cell and cell.get('path')!r}", expected="PNG bytes"
+            "the image is not in the file",
+            found=found,
+            expected="PNG bytes",
+            fix="download the dataset with its images",
         )
     for signature, decode in _SIGNATURES:
         if encoded.startswith(signature):

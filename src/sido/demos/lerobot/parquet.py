@@ -94,6 +94,8 @@ def numbers(column: pa.ChunkedArray, shape: Sequence[int]) -> Array:
     if nulls:
         raise DataError("values are missing", found=f"{nulls} nulls")
     values = flat.to_numpy(zero_copy_only=False)
+    if values.dtype.kind not in "biuf":
+        raise DataError("not numbers", found=f"a column of {column.type}", expected="numbers or booleans")
     if values.size != rows * int(np.prod(shape)):
         raise DataError("wrong size", found=f"{values.size} numbers in {rows} rows", expected=f"{list(shape)} a row")
     return values.reshape(rows, *shape)
