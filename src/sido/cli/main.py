@@ -37,7 +37,7 @@ Start with `sido inspect PATH` on the demonstrations that you have, or make a fe
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; 0 when all went well, 1 when a dataset has problems, 2 for an error, 130 for Ctrl-C."""
     try:
-        return tyro.extras.subcommand_cli_from_dict(
+        code = tyro.extras.subcommand_cli_from_dict(
             {
                 "collect": collect,
                 "inspect": inspect,
@@ -59,6 +59,8 @@ def main(arguments: list[str] | None = None) -> int:
             description=_DESCRIPTION,
             args=arguments,
         )
+        sys.stdout.flush()  # here, where a pipe that is closed can still be dealt with
+        return code
     except SidoError as error:
         Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] {escape(str(error))}")
         return 2
