@@ -11,7 +11,8 @@
 | `absolute.py` | relative actions to absolute ones, and back |
 | `summary.py` | `summarise`: what is in a dataset and what is wrong with it |
 | `chunks.py`, `sampler.py`, `frame_store.py` | training batches |
-| `robomimic/`, `lerobot/`, `replay_buffer.py`, `droid.py` | the formats |
+| `robomimic/`, `lerobot/`, `replay_buffer/`, `droid/` | the formats |
+| `json_document.py`, `hdf5_file.py`, `forgiving_file.py`, `video.py` | doors to files that may be damaged |
 """
 
 from __future__ import annotations
