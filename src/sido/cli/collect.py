@@ -35,6 +35,7 @@ def collect(
     placements: Literal["random", "x", "y", "grid"] | None = None,
     actions: str = "osc-absolute",
     cameras: bool = False,
+    agent_camera: str = "agentview",
     image_size: int = 84,
     reaction_delay: float = 0.0,
     action_noise: float = 0.0,
@@ -63,7 +64,9 @@ def collect(
         placements: Where it begins: random, as the task draws it; x, y or grid, spread evenly over the region, and each
             place tried until it succeeds. By default as in the paper: a grid for gantry, else random.
         actions: What they mean: osc-absolute, osc-delta, rot6d-absolute, or a JSON object of ActionSpec's fields.
-        cameras: Record images of agentview and robot0_eye_in_hand at every step.
+        cameras: Record images of the agent's camera and of the wrist's (robot0_eye_in_hand) at every step.
+        agent_camera: agentview, as robosuite has it; or closeview (stack, square), in which things are three times as
+            large: for images of 64 or 84 pixels.
         image_size: Their height and width in pixels.
         reaction_delay: The expert knows of the moving object only what was so many seconds ago, as people do.
         action_noise: Standard deviation of slow noise on where it sends the hand, in metres.
@@ -77,7 +80,7 @@ def collect(
         json: Print the report as JSON.
     """
     try:
-        from sido.sim.collect import CAMERAS, Recipe, preset
+        from sido.sim.collect import WRIST_CAMERA, Recipe, preset
         from sido.sim.experts import ExpertSettings
     except ModuleNotFoundError as error:
         raise MissingExtraError("sido collect", str(error.name), "sim") from error
@@ -96,7 +99,7 @@ def collect(
         obstacle=obstacle,
         expert=ExpertSettings(reaction_delay, action_noise, grasp_offset),
         placements=chosen,
-        cameras=CAMERAS if cameras else (),
+        cameras=(agent_camera, WRIST_CAMERA) if cameras else (),
         image_size=image_size,
         seed=seed,
     )

@@ -14,13 +14,18 @@ from sido.experiments.experiment import Experiment, Scale
 from sido.experiments.pieces import Demonstrations, RunPiece, pieces_of, run_piece
 from sido.experiments.table import Table, table_of
 from sido.jobs import Crew
-from sido.sim.collect import CAMERAS, Recipe, collect, preset
+from sido.sim.collect import WRIST_CAMERA, Recipe, collect, preset
+from sido.sim.robosuite_scene import CLOSE_VIEW
 from sido.train import Steps, TrainConfig, read_metrics, resume, train
 
 __all__ = ["Left", "Task", "left_of", "reproduce"]
 
 MOVING_SPEED_MPS = 0.015
 REACTION_S = 0.2
+CLOSELY_SEEN, USUAL_PX = ("stack", "square"), 84
+"""Tasks whose images, if smaller than the originals', are of the close view."""
+GRASP_OFFSET_M = 0.006
+"""Of demonstrations with images, from which policies see the hand's error only roughly; from state it costs success."""
 """Of the expert who demonstrates with a moving object: a person's."""
 
 
@@ -134,14 +139,15 @@ def _collect(data: Demonstrations, folder: Path, crew: Crew, told: Told) -> None
     from sido.sim.experts import ExpertSettings
 
     chosen, _usual = preset(data.task)
+    agent_camera = CLOSE_VIEW if data.task in CLOSELY_SEEN and data.image_px < USUAL_PX else "agentview"
     recipe = Recipe(
         task=data.task,
         demos=data.count,
         motion=("gantry" if data.task == "gantry" else "random") if data.moving else "still",
         speed_mps=MOVING_SPEED_MPS if data.moving else None,
-        expert=ExpertSettings(REACTION_S if data.moving else 0.0, 0.0, 0.006),
+        expert=ExpertSettings(REACTION_S if data.moving else 0.0, 0.0, GRASP_OFFSET_M if data.image_px else 0.0),
         placements="random" if data.moving else chosen,
-        cameras=CAMERAS if data.image_px else (),
+        cameras=(agent_camera, WRIST_CAMERA) if data.image_px else (),
         image_size=data.image_px or 84,
     )
     what = f"collecting {path.name}"

@@ -90,7 +90,7 @@ def test_a_caption_stands_in_the_first_image(scene: Scene):
     assert changed[:, 0].min() > 48, "in the lower half"
 
 
-@pytest.mark.parametrize("name", ["agentview", "robot0_eye_in_hand", "spectator"])
+@pytest.mark.parametrize("name", ["agentview", "robot0_eye_in_hand", "spectator", "closeview"])
 def test_what_is_left_out_changes_no_pixel(stack: Stack, name: str, monkeypatch: pytest.MonkeyPatch):
     """Against drawing everything: geoms beside the image or behind the table, and faces that never show."""
     rng = np.random.default_rng(0)

@@ -2,7 +2,7 @@
 
 from sido.sim.collect.collect import BATCH, Standing, collect
 from sido.sim.collect.placements import PLACEMENTS
-from sido.sim.collect.recipe import CAMERAS, PRESETS, Recipe, preset
+from sido.sim.collect.recipe import PRESETS, WRIST_CAMERA, Recipe, preset
 from sido.sim.collect.report import Report
 
-__all__ = ["BATCH", "CAMERAS", "PLACEMENTS", "PRESETS", "Recipe", "Report", "Standing", "collect", "preset"]
+__all__ = ["BATCH", "PLACEMENTS", "PRESETS", "WRIST_CAMERA", "Recipe", "Report", "Standing", "collect", "preset"]

@@ -13,7 +13,7 @@ from sido.sim.collect.placements import PLACEMENTS
 from sido.sim.experts import ExpertSettings
 from sido.sim.settings import EnvironmentSettings, obstacle_rule
 
-__all__ = ["CAMERAS", "PRESETS", "Recipe", "preset"]
+__all__ = ["PRESETS", "WRIST_CAMERA", "Recipe", "preset"]
 
 PRESETS: dict[str, dict[str, int]] = {
     "stack": {"random": 200},
@@ -24,7 +24,7 @@ PRESETS: dict[str, dict[str, int]] = {
 }
 """How many demonstrations the paper has of each task, by placements; the first are the ones to take."""
 
-CAMERAS = ("agentview", "robot0_eye_in_hand")
+WRIST_CAMERA = "robot0_eye_in_hand"
 
 
 @final
