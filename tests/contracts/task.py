@@ -100,7 +100,7 @@ def check_rest(task: Task, starts: list[np.ndarray], after: TaskState) -> None:
 def world_of(task: Task, envs: int) -> Stepper:
     scene = task.scene
     contacts = (*scene.grasp_contacts(task.moving), *task.contacts)
-    return Stepper(scene.model, scene.arm, OscSettings(), envs=envs, contacts=contacts)
+    return Stepper(scene.physics, scene.arm, OscSettings(), envs=envs, contacts=contacts)
 
 
 def state_of(task: Task, world: Stepper) -> TaskState:

@@ -7,6 +7,7 @@ import numpy as np
 
 from sido.geometry import Pose, Transform
 from sido.sim.arm import ArmModel, GripperModel
+from sido.sim.physics import Physics
 from sido.sim.scene import Scene
 
 XML = """
@@ -34,7 +35,7 @@ def small_scene(xml: str = XML) -> Scene:
     gripper = GripperModel(none, none, nothing, np.zeros(0), 0.2, (), (), (), ())
     base = Transform("world", "base", Pose((-0.5, 0.2, 0.1), (np.cos(0.3), 0.0, 0.0, np.sin(0.3))))
     arm = ArmModel(0, base, none, none, none, nothing, gripper)
-    return Scene("small", model, arm, model.qpos0.copy(), {}, ())
+    return Scene("small", model, Physics.of(model), arm, model.qpos0.copy(), {}, ())
 
 
 def state_of(scene: Scene, qpos: np.ndarray | None = None) -> mujoco.MjData:

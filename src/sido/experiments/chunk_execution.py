@@ -113,7 +113,7 @@ class ChunkExecutor:
     def __init__(self, task: Task, spec: ActionSpec, *, envs: int = 50, threads: int = 1) -> None:
         self._task, self._spec, self._envs = task, spec, envs
         self._stepper = Stepper(
-            task.scene.model,
+            task.scene.physics,
             task.scene.arm,
             OscSettings(controller_spec(spec)),
             envs=envs,

@@ -17,6 +17,7 @@ from sido.sim.arm import ArmModel, GripperModel
 from sido.sim.free_object import free_object
 from sido.sim.mjcf import add_camera
 from sido.sim.osc import OscSettings
+from sido.sim.physics import physics_of
 from sido.sim.scene import Scene
 from sido.sim.silence import silence
 
@@ -127,6 +128,7 @@ def scene_of(environment: Any) -> Scene:
     return Scene(
         name=name,
         model=model,
+        physics=physics_of(xml, model),
         arm=arm_of(environment),
         home_qpos=np.array(environment.sim.data.qpos),
         objects=objects,

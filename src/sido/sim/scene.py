@@ -12,6 +12,7 @@ from sido.arrays import Array
 from sido.errors import SettingError
 from sido.sim.arm import ArmModel
 from sido.sim.free_object import FreeObject, free_object
+from sido.sim.physics import Physics
 from sido.sim.stepper import ContactPair
 
 __all__ = ["FreeObject", "Scene", "free_object"]
@@ -24,6 +25,9 @@ class Scene:
 
     name: str
     model: mujoco.MjModel
+    """All there is: what pictures are taken of. Ids of geoms are this model's, everywhere."""
+    physics: Physics
+    """What of it is stepped."""
     arm: ArmModel
     home_qpos: Float[Array, "Q"]
     """The whole model with the arm in its rest posture, without noise; the objects anywhere."""

@@ -93,7 +93,7 @@ class VectorEnvironment:
         try:
             self._check_motion()
             self._stepper = Stepper(
-                scene.model,
+                scene.physics,
                 scene.arm,
                 OscSettings(controller_spec(settings.action_spec)),
                 envs=envs,
@@ -108,6 +108,7 @@ class VectorEnvironment:
         self.horizon = round(task.horizon_s * settings.action_spec.rate_hz)
         """Control steps after which an episode ends by time."""
         self._episodes: list[Episode | None] = [None] * envs
+        self._sceneries: dict[int, mujoco.MjData] = {}  # the stepper's own data know nothing of what is only seen
         self._keep(self._read_state())
 
     def __enter__(self) -> VectorEnvironment:
@@ -235,10 +236,17 @@ class VectorEnvironment:
         return self._render(self.scenery(i))
 
     def scenery(self, i: int) -> mujoco.MjData:
-        """Environment `i` as it is now, with all that is only seen in its place: to draw, not to change."""
-        model, data, episode = self.scene.model, self._stepper.data[i], self._begun()[i]
+        """Environment `i` as it is now, with all that is only seen in its place: to draw, not to change.
+
+        It stays so until the next call for the same environment.
+        """
+        model, episode = self.scene.model, self._begun()[i]
+        if i not in self._sceneries:
+            self._sceneries[i] = mujoco.MjData(model)
+        data = self._sceneries[i]
+        data.time, data.qpos[:], data.qvel[:] = self._stepper.time_s[i], self._stepper.qpos[i], self._stepper.qvel[i]
         carry(self.task.carriers, model, data, episode.carried_m)
-        mujoco.mj_camlight(model, data)  # else the wrist's camera is where it was a substep ago
+        mujoco.mj_camlight(model, data)
         return data
 
     # --- what it does

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import sido
 from sido.errors import SidoError
 from sido.sim.cameras import gl_context
 from sido.sim.cameras.gl_context import thread_context
@@ -97,7 +98,8 @@ def test_both_draw_the_same():
     """In processes of their own: MuJoCo keeps to the first OpenGL that it meets."""
     said = []
     for backend in ("egl", "osmesa"):
-        environment = os.environ | {"MUJOCO_GL": backend, "PYTHONPATH": str(Path(__file__).parents[2])}
+        path = os.pathsep.join([str(Path(__file__).parents[2]), str(Path(sido.__file__).parents[1])])
+        environment = os.environ | {"MUJOCO_GL": backend, "PYTHONPATH": path}
         run = subprocess.run(
             [sys.executable, "-c", RENDER], capture_output=True, text=True, env=environment, check=True
         )

@@ -65,7 +65,7 @@ class Hand:
     def __init__(self, scene: Scene, qpos: Any, moving: str, *, pitch_rad: float = 0.0, driven: bool = False) -> None:
         self.scene, self.moving, self.attitude = scene, moving, pointing(pitch_rad)
         self.stepper = Stepper(
-            scene.model,
+            scene.physics,
             scene.arm,
             OscSettings(),
             envs=1,

@@ -154,7 +154,7 @@ def test_carriers_change_no_trajectory(played: tuple[ModuleType, Scene], make_ha
     qpos = starts(module, scene, 1)[0]
     hands = [make_hand(scene, qpos, module.MOVING) for _ in range(2)]
     for step in range(20):
-        carry(module.carriers(scene), scene.model, hands[1].stepper.data[0], np.array([0.3, 0.01 * step, 1.0]))
+        carry(module.carriers(scene), scene.physics.model, hands[1].stepper.data[0], np.array([0.3, 0.01 * step, 1.0]))
         for hand in hands:
             hand.stay(1)
     np.testing.assert_array_equal(hands[0].qpos, hands[1].qpos)

@@ -30,7 +30,7 @@ def make_stepper(scene: Scene) -> Iterator[MakeStepper]:
     def make(**settings: Any) -> Stepper:
         options: dict[str, Any] = {"envs": 1, "contacts": scene.grasp_contacts("cubeA"), "driven": "cubeA_joint0"}
         options |= settings
-        stepper = Stepper(scene.model, options.pop("arm", scene.arm), options.pop("osc", OscSettings()), **options)
+        stepper = Stepper(scene.physics, options.pop("arm", scene.arm), options.pop("osc", OscSettings()), **options)
         made.append(stepper)
         for i in range(len(stepper)):
             stepper.reset(i, home_of(scene))

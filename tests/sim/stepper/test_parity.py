@@ -28,7 +28,7 @@ class Pair:
     def __init__(self, task: str, osc: OscSettings, *, ours: OscSettings | None = None, **settings: Any) -> None:
         self.theirs = make_environment(task, osc=osc, **settings)
         scene = scene_of(self.theirs)
-        self.stepper = Stepper(scene.model, scene.arm, ours or osc_of(self.theirs), envs=1)
+        self.stepper = Stepper(scene.physics, scene.arm, ours or osc_of(self.theirs), envs=1)
         self.robot = self.theirs.robots[0]
         self.logged: list[Any] = []
         step2 = self.theirs.sim.step2

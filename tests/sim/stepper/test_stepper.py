@@ -13,6 +13,7 @@ from sido.demos.action_spec import ActionSpec
 from sido.errors import SettingError
 from sido.geometry import Pose, matrix_from_quat, quat_angle
 from sido.sim.osc import OscSettings
+from sido.sim.physics import Physics
 from sido.sim.scene import Scene
 from sido.sim.stepper import Drive, Stepper, period
 
@@ -204,7 +205,7 @@ def test_settings_that_cannot_be(make_stepper: MakeStepper, settings: dict[str, 
 def test_runge_kutta_is_refused(scene: Scene):
     model = mujoco.MjModel.from_xml_string("<mujoco><option integrator='RK4'/><worldbody/></mujoco>")
     with pytest.raises(SettingError, match="Runge-Kutta"):
-        Stepper(model, scene.arm, OscSettings(), envs=1)
+        Stepper(Physics.of(model), scene.arm, OscSettings(), envs=1)
 
 
 @pytest.mark.usefixtures("as_user")

@@ -34,11 +34,10 @@ class Cameras:
     """A scene's cameras, for any number of its environments.
 
         with Cameras(scene, ["agentview", "robot0_eye_in_hand"]) as cameras:
-            image = cameras.render(stepper.data[0])["agentview"]
+            image = cameras.render(world.scenery(0))["agentview"]
 
-    Images show the moment of which `data` has the positions of bodies; after a control step that is the beginning of
-    its last substep (2 ms before `qpos`), as in robosuite. Rendering is the same to the last bit for the same state,
-    on one machine.
+    Images show the moment of which `data` has the positions of bodies (robosuite's are 2 ms older than its `qpos`).
+    Rendering is the same to the last bit for the same state, on one machine.
 
     They belong to the thread that made them; any number of them live side by side, and those of one thread share an
     OpenGL context. A forked process makes its own.

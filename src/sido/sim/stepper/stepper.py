@@ -17,6 +17,7 @@ from sido.errors import SettingError
 from sido.geometry import Pose
 from sido.sim.arm import ArmModel
 from sido.sim.osc import OscSettings
+from sido.sim.physics import Physics
 from sido.sim.stepper import libmujoco
 from sido.sim.stepper.contacts import ContactPair, pair_bits
 from sido.sim.stepper.drive import Drive, driven_course
@@ -39,20 +40,20 @@ class Stepper:
     was before the step that failed, and stands still until it is reset.
 
     Args:
-        model: Shared by all; do not change its physics afterwards.
+        physics: Its model is shared by all; do not change it afterwards.
         arm: The robot in it.
         osc: How it is controlled.
         envs: How many environments.
         threads: How many of them at once.
         rate_hz: Control steps per second of simulated time; a whole number of the model's time steps each.
-        contacts: What to watch for, in every substep.
+        contacts: What to watch for, in every substep: geoms of the whole model, seen or not.
         driven: Name of the free joint of the object that a `Drive` carries.
         release: Contacts that together, in one substep and with a closing command, set the driven object free.
     """
 
     def __init__(
         self,
-        model: mujoco.MjModel,
+        physics: Physics,
         arm: ArmModel,
         osc: OscSettings,
         *,
@@ -66,16 +67,18 @@ class Stepper:
         for name, value in (("envs", envs), ("threads", threads)):
             if value < 1:
                 raise SettingError("too few", field=name, found=value, expected="1 or more")
-        self.model = model
+        self.model = model = physics.model
+        """What is stepped."""
         self.arm = arm
         self.osc = osc
         self.contact_names = tuple(pair.name for pair in contacts)
         self.data = tuple(mujoco.MjData(model) for _ in range(envs))
-        """Each environment's own, for rendering. To change a state, use `reset`."""
+        """Each environment's own, of `model`: to look at. To change a state, use `reset`."""
         libmujoco.link()
         self._plant = plant_table(model, rate_hz)
         self._control = control_table(model, arm, osc)
-        self._watch = Watch(*pair_bits(contacts, model.ngeom), len(contacts), self._release_bits(release))
+        first, second = (bits[physics.geoms] for bits in pair_bits(contacts, physics.whole_geoms))
+        self._watch = Watch(first, second, len(contacts), self._release_bits(release))
         self._can_drive = driven is not None
         self._still = course_table(model, driven, envs, self._plant.substeps)
         self._fleet = fleet_table(self.data, self._plant, arm, len(contacts))
