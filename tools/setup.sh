@@ -7,7 +7,7 @@ export PIP_NO_COMPILE=1  # Python compiles what is imported, a tenth of it all; 
 "$venv/bin/pip" install --quiet --upgrade "pip>=25.1"
 # torch first and by its exact version: an open requirement would pull gigabytes of CUDA.
 "$venv/bin/pip" install --quiet "$(grep '^torch==' constraints.txt)"
-"$venv/bin/pip" install --quiet --constraint constraints.txt --editable ".[data,report,sim,ray,vision]" --group dev
+"$venv/bin/pip" install --quiet --constraint constraints.txt --editable ".[data,report,sim,ray,vision,log]" --group dev
 echo "sido is installed in $venv"
 
 # MuJoCo draws offscreen through OSMesa or EGL, which are system libraries.
