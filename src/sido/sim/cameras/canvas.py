@@ -64,6 +64,16 @@ class Canvas:
         """Draw these geoms only."""
         self.model.geom_group[:] = np.where(seen & self.drawn, self.source.geom_group, HIDDEN_GROUP)
 
+    def still_before(self, camera: int) -> Bool[Array, "G"]:
+        """Geoms that look the same in every picture of a camera: none, unless it stands still, and all lamps do."""
+        model = self.source
+        carriers = np.append(model.light_bodyid, model.cam_bodyid[camera])
+        still = (model.body_weldid[carriers] == 0) & ~self._by_hand(carriers)
+        follows = model.light_mode != mujoco.mjtCamLight.mjCAMLIGHT_FIXED
+        if not still.all() or follows.any():
+            return np.zeros(model.ngeom, dtype=np.bool_)
+        return self._rigid_with(camera) & self.drawn
+
     @staticmethod
     def hang_lamps(scene: mujoco.MjvScene) -> None:
         """Put the lamps that cast shadows over the table: where they hang is the middle of what they see."""
@@ -96,12 +106,16 @@ class Canvas:
 
     def _rigid_with(self, camera: int) -> Bool[Array, "G"]:
         """Geoms on the same rigid body as the camera: the world, or a link of the robot."""
-        model, body = self.source, self.source.cam_bodyid[camera]
-        if model.cam_mode[camera] != mujoco.mjtCamLight.mjCAMLIGHT_FIXED:
+        model, body = self.source, int(self.source.cam_bodyid[camera])
+        if model.cam_mode[camera] != mujoco.mjtCamLight.mjCAMLIGHT_FIXED or self._by_hand(np.array([body]))[0]:
             return np.zeros(model.ngeom, dtype=np.bool_)
-        mocap = model.body_mocapid[model.body_rootid] >= 0  # these are moved by hand, whatever they are welded to
-        same = ~mocap & ~mocap[body] & (model.body_weldid == model.body_weldid[body])
-        return same[model.geom_bodyid]
+        same: Bool[Array, "B"] = model.body_weldid == model.body_weldid[body]
+        return same[model.geom_bodyid] & ~self._by_hand(model.geom_bodyid)
+
+    def _by_hand(self, bodies: Int[Array, "n"]) -> Bool[Array, "n"]:
+        """Which of these bodies are moved by hand (`mocap`), whatever they are welded to."""
+        moved: Bool[Array, "n"] = self.source.body_mocapid[self.source.body_rootid[bodies]] >= 0
+        return moved
 
     def _users(self, mesh: int) -> Int[Array, "u"]:
         """Geoms that are drawn and have this mesh."""
