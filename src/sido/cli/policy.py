@@ -145,6 +145,7 @@ def _print(document: dict[str, Any], policy: Policy) -> None:
         ("policy", f"{config['kind']}, in {document['folder']}"),
         ("is told", f"{channel[sees.pose_channel]}; {sees.observation_steps} steps of hand and gripper"),
         ("landmarks", ", ".join(sees.landmarks) or "none"),
+        ("read off images", ", ".join(sees.spotted) or "none"),
         ("cameras", cameras or "none"),
         ("says", f"chunks of {policy.prediction_horizon} actions of {spec.dim} numbers"),
         ("actions", f"{spec.kind}, {spec.rotation}, {spec.frame} frame, {spec.rate_hz:g} Hz"),

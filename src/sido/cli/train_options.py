@@ -62,6 +62,8 @@ class ConfigOptions:
     """Whether the policy is also told the way from the hand to each position."""
     landmarks: tuple[str, ...] | None = None
     """Whose positions the policy is told, besides the grasped object's."""
+    spotted: tuple[str, ...] | None = None
+    """Whose positions it learns to read off the images instead; told in training only."""
     step_speed_m: float | None = None
     """v of the counterfactuals, in metres a control step; 0.001 is 2 cm/s at 20 Hz. Give policies that are to be
     compared the same, those without counterfactuals, too: positions are normalised for as far as v T_p."""
@@ -89,7 +91,7 @@ class ConfigOptions:
         """The config with these changes."""
         from sido.train import Steps
 
-        observation = self._some("observation_steps", "offset_features", "landmarks")
+        observation = self._some("observation_steps", "offset_features", "landmarks", "spotted")
         optimiser = self._some("learning_rate")
         changes = self._some(
             "batch_size", "draws", "parts", "precision", "validation_share", "log_every", "validate_every",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from sido.demos.action_spec import ActionSpec
 from sido.errors import SettingError
 from sido.policies.action_form import ActionForm
@@ -12,6 +14,7 @@ from sido.policies.encoders import build_encoder
 from sido.policies.equivariant import build_equivariant_policy
 from sido.policies.normaliser import Normaliser
 from sido.policies.policy import Policy
+from sido.policies.spotter import Spotter
 from sido.policies.state_features import StateFeatures
 from sido.policies.statistics import Statistics
 
@@ -32,17 +35,19 @@ def _diffusion_policy(
     config: DiffusionPolicyConfig, statistics: Statistics | None, action_spec: ActionSpec
 ) -> DiffusionPolicy:
     observation = config.observation
+    known = dataclasses.replace(observation, landmarks=(*observation.landmarks, *observation.spotted), spotted=())
     if config.goals_from_hand and action_spec.kind == "absolute" and action_spec.frame != "base":
         raise SettingError(
             "goals can be told from the hand where both are in the base frame",
             field="policy.goals_from_hand",
             found=f"{action_spec.kind} actions, {action_spec.frame} frame",
         )
-    normaliser = Normaliser(observation, action_spec, goals_from_hand=config.goals_from_hand)
+    normaliser = Normaliser(known, action_spec, goals_from_hand=config.goals_from_hand)
     if statistics is not None:
         normaliser.fit(statistics)
     encoder = None if config.encoder is None else build_encoder(config.encoder, observation.cameras)
-    features = StateFeatures(observation).size + (0 if encoder is None else encoder.features)
+    state = StateFeatures(known)
+    features = state.size + (0 if encoder is None else encoder.features)
     denoiser = build_denoiser(
         config.denoiser,
         horizon=config.prediction_horizon,
@@ -53,7 +58,9 @@ def _diffusion_policy(
         config,
         action_spec,
         normaliser=normaliser,
+        state=state,
         encoder=encoder,
+        spotter=Spotter(observation.spotted, encoder.features) if encoder and observation.spotted else None,
         denoiser=denoiser,
         process=build_process(config.process),
     )

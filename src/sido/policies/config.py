@@ -59,6 +59,9 @@ class ObservationConfig:
     """Show the ways from the hand to each position, too, and from the object to each landmark: plain, and squashed by
     `tanh(way / 2 cm)` so that the last centimetres fill the range. Four times less training from state
     (docs/policies.md)."""
+    spotted: tuple[str, ...] = ()
+    """Landmarks that the policy is told in training only, to learn to read their positions off the images: at
+    deployment its own readings stand in for them."""
 
     def __post_init__(self) -> None:
         _require_one_of("pose_channel", self.pose_channel, ("none", "current", "future"))
@@ -68,6 +71,10 @@ class ObservationConfig:
         names = [camera.name for camera in self.cameras]
         if len(set(names)) != len(names):
             raise SettingError("a camera is named twice", field="cameras", found=names)
+        if twice := sorted(set(self.landmarks) & set(self.spotted)):
+            raise SettingError("a landmark is either told or read off the images", field="spotted", found=twice)
+        if self.spotted and not self.cameras:
+            raise SettingError("positions are read off images", field="spotted", found=self.spotted, expected="cameras")
 
 
 # --- encoders ---------------------------------------------------------------------------------------------------------
@@ -282,6 +289,13 @@ class EquivariantPolicyConfig:
     def __post_init__(self) -> None:
         _require_at_least(1, self, "prediction_horizon", "crop", "action_fields")
         _require_at_least(8, self, "fields")
+        if self.observation.spotted:
+            raise SettingError(
+                "an equivariant policy reads no positions off its images",
+                field="observation.spotted",
+                found=self.observation.spotted,
+                fix="leave them out, or train a diffusion policy",
+            )
         if self.axis_m is not None and len(self.axis_m) != 2:
             raise SettingError("not a place in the plane", field="axis_m", found=self.axis_m, expected="x and y")
         _require_halvings(self.prediction_horizon, self.denoiser)

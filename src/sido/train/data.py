@@ -81,11 +81,12 @@ def read_training_data(config: TrainConfig, progress: ReadingProgress | None = N
         _require_image_sizes(frames, observation, config.data.path)
         others = held_out(len(dataset), config.validation_share)
         chosen = [number for number in range(len(dataset)) if number not in others]
+        told = (*observation.landmarks, *observation.spotted)
         window = ChunkWindow(config.policy.prediction_horizon, observation.observation_steps, config.action_horizon - 1)
 
         def sampler(numbers: Sequence[int]) -> ChunkSampler:
             part = dataset.take(numbers)
-            return ChunkSampler(part, window, frames=frames, landmarks=observation.landmarks, progress=report)
+            return ChunkSampler(part, window, frames=frames, landmarks=told, progress=report)
 
         train = sampler(chosen)
         validation = sampler(others) if others else None
