@@ -26,7 +26,7 @@ def policy_batch(
         "eef_rot6d": torch.tensor([1.0, 0.0, 0.0, 0.0, -1.0, 0.0]).expand(size, steps, 6).clone(),
         "gripper": 0.04 * torch.rand(size, steps, observation.gripper_joints, generator=rng),
     }
-    observations |= {f"landmark.{name}": place(steps) for name in observation.landmarks}
+    observations |= {f"landmark.{name}": place(steps) for name in (*observation.landmarks, *observation.spotted)}
     for camera in observation.cameras:
         shape = (size, steps, camera.height, camera.width, 3)
         observations[f"image.{camera.name}"] = torch.randint(256, shape, generator=rng, dtype=torch.uint8)
@@ -65,4 +65,6 @@ def policy_statistics(observation: ObservationConfig, spec: ActionSpec) -> Stati
         "actions": actions,
         "goal_ways": (LOW - HIGH, HIGH - LOW),
     }
-    return Statistics(ranges | {f"landmark.{name}": (LOW, HIGH) for name in observation.landmarks})
+    return Statistics(
+        ranges | {f"landmark.{name}": (LOW, HIGH) for name in (*observation.landmarks, *observation.spotted)}
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 import torch
 
@@ -40,6 +42,12 @@ POLICIES: dict[str, tuple[PolicyConfig, ActionSpec]] = {
     "no pose channel": (DiffusionPolicyConfig(BLIND, denoiser=MLP, process=FLOW), ACTION_SPECS["droid"]),
     "no rotation": (DiffusionPolicyConfig(denoiser=MLP, process=FLOW), ActionSpec("absolute", rotation="none")),
     "images": (DiffusionPolicyConfig(SEEING, SmallCnnConfig((4, 8), 8, crop=20), MLP, FLOW), ABSOLUTE),
+    "positions off images": (
+        DiffusionPolicyConfig(
+            dataclasses.replace(SEEING, landmarks=(), spotted=("cubeB",)), SmallCnnConfig((4, 8), 8), MLP, FLOW
+        ),
+        ABSOLUTE,
+    ),
     "u-net, diffusion": (
         DiffusionPolicyConfig(denoiser=UnetConfig((16, 32), time_features=16), process=DiffusionConfig("ddpm", 20, 5)),
         ACTION_SPECS["rot6d-absolute"],
