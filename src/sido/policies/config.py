@@ -82,16 +82,21 @@ class ObservationConfig:
 
 @dataclass(frozen=True)
 class SmallCnnConfig:
-    """Strided convolutions, a linear layer, LayerNorm: for laptops. One for each camera."""
+    """Strided convolutions, and then a linear layer and LayerNorm, or keypoints: for laptops. One for each camera."""
 
     kind: ClassVar[str] = "small_cnn"
     channels: tuple[int, ...] = (16, 32, 64)
     features: int = 64
+    keypoints: int | None = None
+    """A spatial softmax over the last maps, which then keep their size, says where so many things are, and a linear
+    layer what that means: what is learnt of some places in the image holds in the others (docs/policies.md)."""
     crop: int | None = None
     """Side of the square that is cut out of each image, pixels: at random in training, else from the middle."""
 
     def __post_init__(self) -> None:
-        _require_at_least(1, self, "channels", "features", "crop")
+        _require_at_least(1, self, "channels", "features", "keypoints", "crop")
+        if self.keypoints is not None and not self.channels:
+            raise SettingError("keypoints are found in feature maps", field="SmallCnnConfig.channels", found=())
 
 
 @dataclass(frozen=True)

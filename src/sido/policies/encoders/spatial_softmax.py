@@ -27,4 +27,5 @@ class SpatialSoftmax(nn.Module):
         maps = self.maps(features)
         rows, columns = (torch.linspace(-1, 1, size, device=maps.device, dtype=maps.dtype) for size in maps.shape[-2:])
         shares = maps.flatten(2).softmax(dim=-1).view(maps.shape)
-        return torch.stack([shares.sum(2) @ columns, shares.sum(3) @ rows], dim=-1)
+        # Not as matrix products: mixed precision would round these, and with them the places to eighths of a pixel.
+        return torch.stack([(shares.sum(2) * columns).sum(2), (shares.sum(3) * rows).sum(2)], dim=-1)
