@@ -65,6 +65,7 @@ def test_stopped_it_goes_on_and_says_what_it_cost(
         ("stack -o {}/a.hdf5 --motion circel", "unknown motion; found 'circel'; .* did you mean 'circle'"),
         ("stack -o {}/a.hdf5 --motion x --speed -1", "speed_mps: not a usable number; found -1"),
         ("stack -o {}/a.hdf5 --motion x --speed 9", "too fast for the region; found 9 m/s; expected 0.625 m/s at most"),
+        ("stack -o {}/a.hdf5 --speed 0.04", "a still object has no speed; found motion 'still' at 0.04 m/s"),
         ("stack -o {}/a.hdf5 --obstacle pas", "unknown rule for the obstacle; .* did you mean 'pass-beside'"),
         ("stack -o {}/a.hdf5 -n 0", "demos: too few; found 0; expected 1 or more"),
         ("square -o {}/a.hdf5 --placements x", "the paper has no square demonstrations with --placements x"),

@@ -27,7 +27,7 @@ IN_THE_WAY = (0.50, 0.0)
 def check_named(
     name: str, speed_mps: float, start: np.ndarray = START, obstacle: Obstacle | None = None, seed: int = 0
 ):
-    motion = motion_named(name, speed_mps)
+    motion = motion_named(name, None if name == "still" else speed_mps)
     drawn = isinstance(motion, Driven) and isinstance(motion.pace, Resampled)
     # A minute holds only a few of the drawn speeds; tests/motion/test_paces.py has their mean.
     check_motion(motion, start, REGION, obstacle, seed=seed, mean_tolerance=2.0 if drawn else 0.01)

@@ -27,12 +27,24 @@ def test_a_speed_can_be_commanded(name: str):
     assert hash(motion) == hash(motion_named(name, 0.04))
 
 
-def test_still_is_still_at_any_speed(region: Region, start: np.ndarray):
-    still = motion_named("still", 0.04)
-    assert still == Still()
+@pytest.mark.parametrize("speed_mps", [None, 0.0])
+def test_still_is_still(region: Region, start: np.ndarray, speed_mps: float | None):
+    still = motion_named("still", speed_mps)
+    assert still == Still() == Still().at_speed(0.04)
     plan = still.trajectory(np.random.default_rng(0), start, region, 10.0)
     assert np.array_equal(plan.position(np.linspace(0, 10, 11)), np.tile(start, (11, 1)))
     assert not plan.velocity(np.linspace(0, 10, 11)).any()
+
+
+def test_a_speed_of_nothing_is_no_slip_of_the_pen():
+    """`--speed 0.04` without a motion, which is still unless it is named."""
+    with pytest.raises(SettingError) as caught:
+        motion_named("still", 0.04)
+    assert str(caught.value) == (
+        "a still object has no speed; found motion 'still' at 0.04 m/s; expected with a speed, one of x, y, circle, "
+        "random, variable-speed, gantry, peachtree, accelerating, stop-and-go; to mend it: name the motion that it is "
+        "the speed of, or leave the speed out"
+    )
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ __all__ = ["FIRST_SEED", "crew_of", "evaluate"]
 FIRST_SEED = 1_000_000
 """Demonstrations are collected with seeds from 0 on: the policy must not meet the placements that it learnt from."""
 
+_USUAL_SPEED_MPS = 0.02
+
 
 @dataclass(frozen=True)
 class EstimatorOptions:
@@ -59,7 +61,7 @@ def evaluate(
     *,
     task: str = "stack",
     motion: tuple[str, ...] = ("still",),
-    speed: tuple[float, ...] = (0.02,),
+    speed: tuple[float, ...] = (),
     rollouts: Annotated[int, tyro.conf.arg(aliases=["-n"])] = 100,
     predictor: tuple[str, ...] = (),
     correction: tuple[str, ...] = ("none",),
@@ -90,7 +92,7 @@ def evaluate(
         task: stack, square, mug, gantry or peachtree.
         motion: How the object moves: still, x, y, circle, random, variable-speed, gantry, peachtree, accelerating,
             stop-and-go.
-        speed: In m/s; a still object has none.
+        speed: In m/s; by default 0.02. A still object has none.
         rollouts: Episodes of each cell.
         predictor: hold (where the object is), finite-difference (the paper's, told the speed),
             finite-difference-measured, kalman, interacting-models, last-turn, or a folder of `sido predictor fit`;
@@ -119,6 +121,7 @@ def evaluate(
         from sido.evaluate import RunPolicy, Setting, measure, summarise, usual_predictor
     except ModuleNotFoundError as error:
         raise MissingExtraError("sido evaluate", str(error.name), "sim") from error
+    worlds = _worlds(motion, speed)
     lines: list[Line] = []
     for run in runs:
         source = RunPolicy(run, checkpoint)
@@ -137,9 +140,7 @@ def evaluate(
                 latency_s=latency,
                 estimator=estimator.estimator(),
             )
-            for (how, speed_mps), each, corrected, ahead in itertools.product(
-                _worlds(motion, speed), predictors, correction, horizon
-            )
+            for (how, speed_mps), each, corrected, ahead in itertools.product(worlds, predictors, correction, horizon)
         ]
         seeds = range(seed, seed + rollouts)
         cells = _roll_out(run, source, settings, seeds, crew_of(workers, ray), envs, device)
@@ -189,6 +190,11 @@ class Line:
 
 def _worlds(motions: tuple[str, ...], speeds: tuple[float, ...]) -> list[tuple[str, float]]:
     """Each motion at each speed; a still object once."""
+    from sido.motion import motion_named
+
+    if speeds and set(motions) == {"still"}:
+        motion_named("still", max(speeds))  # refused, and why
+    speeds = speeds or (_USUAL_SPEED_MPS,)
     worlds = [(motion, 0.0 if motion == "still" else speed) for motion in motions for speed in speeds]
     return list(dict.fromkeys(worlds))
 

@@ -47,9 +47,10 @@ class TrackOptions:
         return [track for log in self.log for track in read_tracks(log)]
 
     def cases(self) -> list[tuple[str, float | None]]:
-        """Each motion at each speed."""
+        """Each motion at each speed; a still object once."""
         speeds: tuple[float | None, ...] = self.speed or (None,)
-        return [(name, speed) for name in self.motion for speed in speeds]
+        pairs = [(name, None if name == "still" else speed) for name in self.motion for speed in speeds]
+        return list(dict.fromkeys(pairs))
 
     def simulated(
         self, rng: np.random.Generator, name: str, speed: float | None, count: int, lasts_s: float

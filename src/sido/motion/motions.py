@@ -31,7 +31,11 @@ MOTIONS: dict[str, Motion] = {
 
 
 def motion_named(name: str, speed_mps: float | None = None) -> Motion:
-    """One of `MOTIONS`, at the commanded speed if one is given."""
+    """One of `MOTIONS`, at the commanded speed if one is given.
+
+    Raises:
+        SettingError: no such motion, or a speed that it cannot have.
+    """
     if name not in MOTIONS:
         close = difflib.get_close_matches(name.lower(), MOTIONS, n=1, cutoff=0.3)
         raise SettingError(
@@ -40,4 +44,15 @@ def motion_named(name: str, speed_mps: float | None = None) -> Motion:
             expected=f"one of {', '.join(MOTIONS)}",
             fix=f"did you mean {close[0]!r}?" if close else None,
         )
-    return MOTIONS[name] if speed_mps is None else MOTIONS[name].at_speed(speed_mps)
+    if speed_mps is None:
+        return MOTIONS[name]
+    motion = MOTIONS[name].at_speed(speed_mps)
+    if speed_mps > 0 and motion == Still():
+        moving = ", ".join(other for other in MOTIONS if other != name)
+        raise SettingError(
+            "a still object has no speed",
+            found=f"motion {name!r} at {speed_mps:g} m/s",
+            expected=f"with a speed, one of {moving}",
+            fix="name the motion that it is the speed of, or leave the speed out",
+        )
+    return motion

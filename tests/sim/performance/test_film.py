@@ -94,6 +94,7 @@ def test_the_command_films_what_it_tells(tmp_path: Path, capsys: pytest.CaptureF
             ["play", "stack", "--motion", "x", "--speed", "3"],
             "too fast for the region; found 3 m/s; expected 0.625 m/s",
         ),
+        (["play", "stack", "--speed", "0.04"], "a still object has no speed; found motion 'still' at 0.04 m/s"),
         (["play", "stack", "--obstacle", "revers"], "did you mean 'reverse'?"),
         (["play", "stack", "--cameras", "agent"], "Stack has no such camera; found 'agent'; expected "),
         (["play", "stack", "--fps", "15"], "a frame must be a whole number of control steps; found 15"),
