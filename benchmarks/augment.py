@@ -42,6 +42,7 @@ def make_batch(chunks: int, spec: ActionSpec, rng: torch.Generator) -> ChunkBatc
         observation_is_pad=torch.zeros(chunks, OBSERVATION_STEPS, dtype=torch.bool),
         action_is_pad=torch.zeros(chunks, HORIZON, dtype=torch.bool),
         eligible=torch.ones(chunks, dtype=torch.bool),
+        held=torch.zeros(chunks, dtype=torch.bool),
         displacement=torch.zeros(chunks, 3),
         demo_index=torch.zeros(chunks, dtype=torch.int64),
         step=torch.zeros(chunks, dtype=torch.int64),

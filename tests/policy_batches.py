@@ -43,6 +43,7 @@ def policy_batch(
         observation_is_pad=torch.zeros(size, steps, dtype=torch.bool),
         action_is_pad=torch.zeros(size, horizon, dtype=torch.bool),
         eligible=torch.ones(size, dtype=torch.bool),
+        held=torch.zeros(size, dtype=torch.bool),
         displacement=torch.zeros(size, 3),
         demo_index=torch.arange(size),
         step=torch.arange(size),

@@ -4,6 +4,7 @@
 |---|---|
 | `counterfactual.py` | `Counterfactual`, the augmentation: a `ChunkBatch` in, a `ChunkBatch` out |
 | `displacement.py` | where the object goes: fixed or uniform length, any direction in the plane |
+| `off_centre.py` | `OffCentre`, beyond the paper: the object held off its middle, and put down where it belongs |
 | `morph.py` | how a chunk of absolute or relative actions follows it |
 | `gain.py` | how much of relative actions an arm realises, fitted to demonstrations |
 | `invariant.py` | the offset from hand to object that all this preserves, measured |
@@ -31,6 +32,7 @@ from sido.augment.gain import GainFit, RelativeGain, estimate_gain
 from sido.augment.generate import REFINERS, AnyRefiner, GenerationSettings
 from sido.augment.invariant import HandObjectOffset, commanded_path, hand_object_offset, invariant_residual
 from sido.augment.morph import morph_absolute, morph_relative
+from sido.augment.off_centre import OffCentre
 from sido.augment.refine import GaussNewton, Heuristic, Mppi, Refiner
 from sido.augment.saturation import Saturation
 
@@ -52,6 +54,7 @@ __all__ = [
     "Heuristic",
     "Length",
     "Mppi",
+    "OffCentre",
     "Refiner",
     "RelativeGain",
     "RobotMotion",

@@ -69,6 +69,8 @@ class ConfigOptions:
     compared the same, those without counterfactuals, too: positions are normalised for as far as v T_p."""
     vary_length: bool = False
     """Draw displacements of any length up to v T_p, rather than v T_p each time."""
+    off_centre: bool | None = None
+    """Whether to show objects held off their middle, as moving ones are grasped."""
     static_ratio: float | None = None
     """alpha: the share of eligible samples that stay as demonstrated."""
     generator: Literal["heuristic", "mppi", "gauss-newton"] | None = None
@@ -89,6 +91,7 @@ class ConfigOptions:
 
     def applied(self, config: TrainConfig) -> TrainConfig:
         """The config with these changes."""
+        from sido.augment import OffCentre
         from sido.train import Steps
 
         observation = self._some("observation_steps", "offset_features", "landmarks", "spotted")
@@ -97,6 +100,8 @@ class ConfigOptions:
             "batch_size", "draws", "parts", "precision", "validation_share", "log_every", "validate_every",
             "save_every", "loaders", "threads",
         )  # fmt: skip
+        if self.off_centre is not None:
+            changes["off_centre"] = OffCentre() if self.off_centre else None
         policy = config.policy
         if observation:
             policy = dataclasses.replace(policy, observation=dataclasses.replace(policy.observation, **observation))

@@ -33,6 +33,8 @@ class ChunkBatch:
     action_is_pad: Bool[Tensor, "B H"]
     eligible: Bool[Tensor, " B"]
     """Whether the chunk may be displaced: it reaches for the object and ends before the grasp."""
+    held: Bool[Tensor, " B"]
+    """Whether the object is in the hand at `t`: from when the fingers have closed on it until they are told to open."""
     displacement: Float[Tensor, "B 3"]
     """By how much the sample has been displaced; zeros as demonstrated."""
     demo_index: Int64[Tensor, " B"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -17,6 +18,8 @@ from sido.errors import DataError
 
 __all__ = ["Demo", "Grasp"]
 
+CLOSING_S = 0.4
+"""Fingers that are told to close have closed after so long."""
 _LARGEST = 1e9  # in metres, radians, or a gripper's unit: what lies beyond is a broken file, and its square overflows
 _RANGE_TOLERANCE = 1e-4  # commands stored as float32, or interpolated, overshoot their range by a hair
 
@@ -102,6 +105,16 @@ class Demo:
             return np.zeros(len(self), dtype=bool)
         steps = np.arange(len(self))
         return (steps >= self.grasp.window_start) & (steps + prediction_horizon <= self.grasp.index)
+
+    def held_steps(self) -> Bool[Array, " T"]:
+        """Steps at which the object is in the hand: the fingers have had time to close, and are not told to open."""
+        if self.grasp is None:
+            return np.zeros(len(self), dtype=bool)
+        steps = np.arange(len(self))
+        first = self.grasp.index + math.ceil(CLOSING_S * self.action_spec.rate_hz)
+        opening = ~self.action_spec.closes(self.actions)
+        opened = np.flatnonzero(opening & (steps > self.grasp.index))
+        return (steps >= first) & (steps < (opened[0] if len(opened) else len(self)))
 
     def _check(self) -> None:
         if self.actions.shape[:1] == (0,):

@@ -102,13 +102,14 @@ class ChunkSampler:
                 width = sum(array.shape[1] for array in parts.values())
                 self._observed = torch.empty(rows, width, dtype=dtype)
                 self._actions = torch.empty(rows, demo.action_spec.dim, dtype=dtype)
-                self._eligible = torch.empty(rows, dtype=torch.bool)
+                self._eligible, self._held = (torch.empty(rows, dtype=torch.bool) for _ in range(2))
             _require_usable(demo, first, window, dataset.path)
             names.append(demo.name)
             at = slice(int(self._first[number]), int(self._first[number]) + len(demo))
             self._observed[at] = torch.from_numpy(np.concatenate(list(parts.values()), axis=1))
             self._actions[at] = torch.tensor(demo.actions)
             self._eligible[at] = torch.from_numpy(demo.eligible_steps(window.prediction_horizon))
+            self._held[at] = torch.from_numpy(demo.held_steps())
         assert first is not None  # a dataset has at least one demonstration
         self.action_spec = first.action_spec
         self._last = self._first + lengths - 1
@@ -177,6 +178,7 @@ class ChunkSampler:
             observation_is_pad=behind < first[:, None],
             action_is_pad=ahead > last[:, None],
             eligible=self._eligible[row],
+            held=self._held[row],
             displacement=torch.zeros(len(row), 3, dtype=self._actions.dtype),
             demo_index=demo,
             step=row - first,

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, final
 
-from sido.augment import CachedCounterfactual, Counterfactual
+from sido.augment import CachedCounterfactual, Counterfactual, OffCentre
 from sido.errors import SettingError
 from sido.policies import PolicyConfig, read_settings, write_settings
 from sido.train.duration import Duration, Steps
@@ -90,6 +90,8 @@ class TrainConfig:
     policy: PolicyConfig
     augmentation: Counterfactual | CachedCounterfactual | None = None
     """None trains on the demonstrations as they are."""
+    off_centre: OffCentre | None = None
+    """Show objects held off their middle. Beyond the paper; docs/training.md says what it does."""
     reach_m: float = 0.016
     """By how much more than the data, in x and y, the policy's ranges of positions reach: at least as far as
     counterfactuals go. Give policies that are to be compared the same (`Statistics.fit`)."""

@@ -123,6 +123,8 @@ class Loop:
         generator = generator_for("draws", config.seed, self.state.step, part)
         augment = self._augment
         draws = [batch if augment is None else augment(batch, generator) for _ in range(config.draws)]
+        if config.off_centre is not None:
+            draws = [config.off_centre(draw, generator) for draw in draws]
         with autocast(self.device, config.precision):
             return self.state.policy.loss(draws, generator)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, final
 
-from sido.augment import Counterfactual
+from sido.augment import Counterfactual, OffCentre
 from sido.errors import SettingError
 from sido.policies import (
     CameraConfig,
@@ -83,6 +83,7 @@ class Recipe:
     optimiser: AdamWConfig = field(default_factory=AdamWConfig)
     average: AverageConfig = field(default_factory=AverageConfig)
     precision: Literal["float32", "bfloat16"] = "float32"
+    off_centre: OffCentre | None = None
     validation_share: float = 0.05
     crop: int = 76
     """Of an equivariant policy's images: side of the square, pixels."""
@@ -156,6 +157,7 @@ def preset(name: str, data: DataConfig, fitted: Fitted, *, sight: Sight = "state
         duration=recipe.duration,
         optimiser=recipe.optimiser,
         average=recipe.average,
+        off_centre=recipe.off_centre,
         precision=recipe.precision,
         validation_share=recipe.validation_share,
     )
