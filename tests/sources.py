@@ -13,7 +13,6 @@ import torch
 from acting import Reacher
 from policy_batches import policy_statistics
 from sido.demos import ACTION_SPECS
-from sido.evaluate.stage import shared_task
 from sido.policies import (
     Actor,
     DiffusionPolicyConfig,
@@ -23,6 +22,7 @@ from sido.policies import (
     PoseChannel,
     build_policy,
 )
+from sido.sim.tasks import shared_task
 
 SHORT_S = 1.2
 

@@ -17,8 +17,7 @@ from sido.experiments.chunk_execution import ChunkExecutor, Snapshots
 from sido.experiments.chunk_study import STATIC, ChunkStudySettings, study_chunks
 from sido.jobs import Here
 from sido.sim.collect import Recipe, collect
-from sido.sim.collect.player import shared_task
-from sido.sim.tasks import Task
+from sido.sim.tasks import Task, shared_task
 
 QUICK = FitSettings(one_step_updates=60, rollout_updates=10, width=8)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sido.sim.collect.player import shared_task
-from sido.sim.tasks import Mug, Peachtree, Square, Stack
+from sido.sim.tasks import Mug, Peachtree, Square, Stack, shared_task
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import functools
 from collections.abc import Iterable, Mapping
 from typing import Any, final
 
@@ -33,10 +32,10 @@ from sido.predict import Predictor, Reflected, predictor_named
 from sido.sim.cameras import FAST, Cameras
 from sido.sim.pose_estimator import PoseEstimator
 from sido.sim.settings import EnvironmentSettings, obstacle_rule
-from sido.sim.tasks import Task, task_named
+from sido.sim.tasks import shared_task
 from sido.sim.vector_environment import VectorEnvironment
 
-__all__ = ["CORRECTIONS", "HORIZONS", "Stage", "predictor_for", "shared_task", "usual_predictor"]
+__all__ = ["CORRECTIONS", "HORIZONS", "Stage", "predictor_for", "usual_predictor"]
 
 CORRECTIONS: dict[str, Correction | None] = {
     "none": None,
@@ -52,12 +51,6 @@ _WALLS = "+walls"
 _USUAL = {"none": "none", "current": "hold", "future": "finite-difference"}
 _OTHERS_PX = (84, 84)
 """The images that a policy of another library gets."""
-
-
-@functools.cache
-def shared_task(name: str) -> Task:
-    """A task, built once in this process: its scene takes a second or two, and nothing changes it."""
-    return task_named(name)
 
 
 def predictor_for(setting: Setting, world: VectorEnvironment) -> Predictor | None:

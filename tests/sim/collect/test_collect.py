@@ -24,8 +24,9 @@ from sido.sim.collect import Recipe, Report, Standing, collect
 from sido.sim.collect.attempt import Attempt
 from sido.sim.collect.contact_log import grasp_step
 from sido.sim.collect.journal import Journal
-from sido.sim.collect.player import Player, PlayerOf, shared_task
+from sido.sim.collect.player import Player, PlayerOf
 from sido.sim.experts import ExpertSettings
+from sido.sim.tasks import shared_task
 
 MADE_WITH = {"sido": "test"}
 CLUMSY = Recipe("stack", 4)

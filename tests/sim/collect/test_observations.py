@@ -11,11 +11,11 @@ import pytest
 from hands import holding
 from sido.sim.collect.demonstration import dataset_info, portable_model
 from sido.sim.collect.observations import Observations
-from sido.sim.collect.player import shared_task
 from sido.sim.collect.recipe import Recipe
 from sido.sim.collect.recorder import RECORDED, Recorder
 from sido.sim.robosuite_scene import make_environment
 from sido.sim.silence import silence
+from sido.sim.tasks import shared_task
 from sido.sim.vector_environment import VectorEnvironment
 
 STEPS = 8

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from sido.geometry import axis_angle_from_matrix
-from sido.sim.collect.player import shared_task
 from sido.sim.osc import OscSettings
 from sido.sim.scene import Scene
 from sido.sim.scenes import gantry, mug, peachtree
 from sido.sim.stepper import Drive, Stepper
+from sido.sim.tasks import shared_task
 
 MODULES = {"mug": mug, "gantry": gantry, "peachtree": peachtree}
 

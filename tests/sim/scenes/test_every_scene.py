@@ -9,9 +9,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from sido.sim.collect.player import shared_task
 from sido.sim.scene import Scene
 from sido.sim.scenes import carry, peachtree
+from sido.sim.tasks import shared_task
 
 from .conftest import MODULES, MakeHand, data_at
 

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from sido.errors import SettingError
-from sido.sim.collect.player import shared_task
 from sido.sim.osc import OscSettings
 from sido.sim.physics import Physics, physics_of
 from sido.sim.scene import Scene
 from sido.sim.stepper import Stepper
-from sido.sim.tasks import TASKS
+from sido.sim.tasks import TASKS, shared_task
 
 from .conftest import hold
 

@@ -8,8 +8,7 @@ import pytest
 from hands import Reach, holding
 from sido.errors import SettingError
 from sido.motion import MOTIONS, Driven, PassBeside, PlaceOutside, Resampled, Reverse, motion_named
-from sido.sim.collect.player import shared_task
-from sido.sim.tasks import Gantry, Peachtree, Stack
+from sido.sim.tasks import Gantry, Peachtree, Stack, shared_task
 from sido.sim.vector_environment import VectorEnvironment
 
 SEEDS = (3, 11)

@@ -10,11 +10,10 @@ from gymnasium.utils.env_checker import check_env
 from hands import Reach, holding
 from sido.errors import SettingError, SidoError
 from sido.motion import motion_named
-from sido.sim.collect.player import shared_task
 from sido.sim.environment import Environment, environment_id, register_environments
 from sido.sim.pose_estimator import PoseEstimator
 from sido.sim.settings import EnvironmentSettings
-from sido.sim.tasks import TASKS, Stack
+from sido.sim.tasks import TASKS, Stack, shared_task
 from sido.sim.vector_environment import VectorEnvironment
 
 IDS = ["sido/Stack-v0", "sido/Square-v0", "sido/Mug-v0", "sido/Gantry-v0", "sido/Peachtree-v0"]

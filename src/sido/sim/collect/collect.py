@@ -18,11 +18,11 @@ from sido.sim.collect.demonstration import dataset_info, demonstration
 from sido.sim.collect.journal import Journal, open_journal
 from sido.sim.collect.placements import PLACEMENTS
 from sido.sim.collect.plan import Plan
-from sido.sim.collect.player import MakeExpert, PlayerOf, checked, shared_task
+from sido.sim.collect.player import MakeExpert, PlayerOf, checked
 from sido.sim.collect.recipe import Recipe
 from sido.sim.collect.report import Report
 from sido.sim.experts.experts import expert_for
-from sido.sim.tasks import Task
+from sido.sim.tasks import Task, shared_task
 
 __all__ = ["BATCH", "Standing", "collect", "simulation_versions"]
 

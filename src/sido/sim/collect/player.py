@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
@@ -21,18 +20,12 @@ from sido.sim.collect.recorder import RECORDED, Recorder
 from sido.sim.ending import Ending
 from sido.sim.experts import Expert, ExpertSettings
 from sido.sim.experts.experts import expert_for
-from sido.sim.tasks import Task, task_named
+from sido.sim.tasks import Task, shared_task
 from sido.sim.vector_environment import VectorEnvironment
 
-__all__ = ["MakeExpert", "Player", "PlayerOf", "shared_task"]
+__all__ = ["MakeExpert", "Player", "PlayerOf"]
 
 MakeExpert = Callable[[VectorEnvironment, ExpertSettings], Expert]
-
-
-@functools.cache
-def shared_task(name: str) -> Task:
-    """A task, built once in this process: its scene takes a second or two, and nothing changes it."""
-    return task_named(name)
 
 
 @final

@@ -7,7 +7,19 @@ from sido.sim.tasks.square import Square
 from sido.sim.tasks.stack import Stack
 from sido.sim.tasks.state import TaskState
 from sido.sim.tasks.task import Task
-from sido.sim.tasks.tasks import TASKS, task_named
+from sido.sim.tasks.tasks import TASKS, shared_task, task_named
 from sido.sim.tasks.workspace import Workspace
 
-__all__ = ["TASKS", "Gantry", "Mug", "Peachtree", "Square", "Stack", "Task", "TaskState", "Workspace", "task_named"]
+__all__ = [
+    "TASKS",
+    "Gantry",
+    "Mug",
+    "Peachtree",
+    "Square",
+    "Stack",
+    "Task",
+    "TaskState",
+    "Workspace",
+    "shared_task",
+    "task_named",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Callable
 
 from sido.errors import SettingError
@@ -13,7 +14,7 @@ from sido.sim.tasks.square import Square
 from sido.sim.tasks.stack import Stack
 from sido.sim.tasks.task import Task
 
-__all__ = ["TASKS", "task_named"]
+__all__ = ["TASKS", "shared_task", "task_named"]
 
 TASKS: dict[str, Callable[[], Task]] = {
     "stack": Stack,
@@ -40,3 +41,9 @@ def task_named(name: str) -> Task:
             fix=f"did you mean {close[0]!r}?",
         )
     return TASKS[name]()
+
+
+@functools.cache
+def shared_task(name: str) -> Task:
+    """The task, built once in this process: its scene takes a second or two, and nothing changes it."""
+    return task_named(name)
