@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sido.errors import SettingError
-from sido.experiments import EXPERIMENTS, SCALES, Experiment, Method, World, experiment_named
+from sido.experiments import EXPERIMENTS, SCALES, Experiment, Method, Taught, World, experiment_named
 from sido.experiments.pieces import pieces_of
 from sido.motion import motion_named
 from sido.sim.tasks import TASKS
@@ -21,6 +21,9 @@ def test_an_experiment_is_made_of_what_there_is(name: str):
         assert method.preset in METHODS
         told = METHODS[method.preset].pose_channel
         assert (method.predictor == "none") == (told == "none")
+        if isinstance(method.predictor, Taught):
+            for speed in method.predictor.speeds_mps:
+                motion_named(method.predictor.motion, speed)
     for world in experiment.worlds:
         assert world.task in TASKS
         assert world.task in SCALES["cpu"].demos
@@ -49,7 +52,13 @@ def test_the_papers_numbers_stand_where_the_paper_has_them():
     assert EXPERIMENTS["gantry"].paper["DP + SIDO", World("gantry", "y", 0.015).name] == 0.65
     assert EXPERIMENTS["peachtree"].paper["DP", World("peachtree").name] == 0.65
     assert EXPERIMENTS["speed-sweep"].paper["DP + SIDO", World("stack", "x", 0.06).name] == 0.05
-    assert EXPERIMENTS["varying-velocity"].paper["DP + SIDO", World("gantry", "variable-speed", 0.03).name] == 0.40
+    assert EXPERIMENTS["speed-sweep"].paper["DP + SIDO (DynaSIDO)", World("stack", "x", 0.06).name] == 0.25
+    varying = EXPERIMENTS["varying-velocity"].paper
+    assert varying["DP + SIDO, FERNN", World("gantry", "variable-speed", 0.03).name] == 0.40
+    (errors,) = EXPERIMENTS["predictors"].exhibits
+    assert errors.paper_m["DP + SIDO, FERNN"] == 0.0177
+    (slopes,) = EXPERIMENTS["tracking"].exhibits
+    assert (slopes.paper["DP + SIDO"], slopes.paper[""]) == (0.42, 0.62)
 
 
 def test_a_wrong_declaration_is_refused():

@@ -1,75 +1,87 @@
-"""A whole experiment at the smallest scale: made once, gone on with, and put on a page."""
+"""A whole experiment at the smallest scale: made once, gone on with, killed, and put on a page."""
 
 from __future__ import annotations
 
-import dataclasses
+import json
 import re
 import shutil
+import signal
+import subprocess
+import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 import torch
 
-from sido.experiments import EXPERIMENTS, SCALES, Experiment, Table, World, left_of, reproduce, table_of
+from sido.experiments import Experiment, Table, agenda_of, reproduce, table_of
 from sido.experiments.page import page
 from sido.jobs import Here
-from sources import short_episodes
+from small_experiment import EXPERIMENT, SMALL
 
 torch.set_num_threads(1)
-
-SMALL = dataclasses.replace(SCALES["smoke"], demos={"stack": 3}, training_steps=2, training_seeds=2)
-DEMO = EXPERIMENTS["demo"]
-EXPERIMENT = dataclasses.replace(
-    DEMO,
-    methods=(DEMO.methods[0], DEMO.methods[1], DEMO.methods[4]),
-    worlds=(World("stack"), World("stack", "x", 0.06)),
-    paper={(DEMO.methods[4].name, World("stack").name): 0.95},
-)
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Table]:
     folder = tmp_path_factory.mktemp("reproduce")
-    before = left_of(EXPERIMENT, SMALL, folder)
-    assert (before.demonstrations, before.runs, before.rollouts) == (1, 4, 2 * 2 * 2 * 3)
+    before = agenda_of([EXPERIMENT], SMALL, folder)
+    assert str(before) == "1 datasets, 1 predictors, 1 sets of chunks, 6 policies, 32 rollouts"
     table = made_in(folder, EXPERIMENT)
     return folder, table
 
 
 def made_in(folder: Path, experiment: Experiment) -> Table:
-    with short_episodes():
-        return reproduce(experiment, SMALL, folder, Here())
+    return reproduce(experiment, SMALL, folder, Here())
 
 
 def test_nothing_is_left(made: tuple[Path, Table]):
     folder, _table = made
-    assert str(left_of(EXPERIMENT, SMALL, folder)) == "0 datasets, 0 policies, 0 rollouts"
+    left = agenda_of([EXPERIMENT], SMALL, folder)
+    assert left.empty
+    assert str(left) == "nothing"
 
 
 def test_what_is_lost_is_made_again_to_the_same_numbers(made: tuple[Path, Table], tmp_path: Path):
+    """In another folder: what a taught predictor is, and not where it lies, decides the rollouts."""
     folder, table = made
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     runs = sorted((copy / "runs").iterdir())
     cell = next((runs[0] / "rollouts").iterdir())
     shutil.rmtree(cell)
-    assert left_of(EXPERIMENT, SMALL, copy).rollouts == 2
+    assert agenda_of([EXPERIMENT], SMALL, copy).rollouts == 2
     again = made_in(copy, EXPERIMENT)
     assert again.to_dict() == table.to_dict()
     assert table_of(EXPERIMENT, SMALL, folder).to_dict() == table.to_dict()
 
 
+def test_killing_it_twice_changes_no_number(made: tuple[Path, Table], tmp_path: Path):
+    """Once while it trains, once while it plays; and a third time while it has hardly begun."""
+    _folder, table = made
+    script = Path(__file__).parent.parent / "small_experiment.py"
+    for stage in ("collecting", "training", "playing"):
+        with subprocess.Popen(
+            [sys.executable, str(script), str(tmp_path)], stdout=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stdout is not None
+            assert any(line.startswith(stage) for line in process.stdout)
+            process.send_signal(signal.SIGKILL)
+    assert not agenda_of([EXPERIMENT], SMALL, tmp_path).empty
+    again = made_in(tmp_path, EXPERIMENT)
+    assert json.dumps(again.to_dict()) == json.dumps(table.to_dict())
+
+
 def test_the_table_has_every_cell(made: tuple[Path, Table]):
     _folder, table = made
     cells = table.to_dict()["cells"]
-    assert len(cells) == 6
+    assert len(cells) == 8
     assert all(cell["rollouts"] == [2, 2] for cell in cells)
-    assert [cell["paper"] for cell in cells].count(None) == 5
+    assert [cell["paper"] for cell in cells].count(None) == 7
     assert sum(cell["paired"] is None for cell in cells) == 2  # the reference's own
     for cell in cells:
         assert sum(cell["failures"].values()) + sum(cell["successes"]) == 4
-    assert table.markdown().count("\n") == 5
+    assert table.markdown().count("\n") == 6
     assert "[0.95]" in table.markdown()
 
 
@@ -95,7 +107,7 @@ class Structure(HTMLParser):
 
 def test_the_page_is_whole_and_needs_nothing_else(made: tuple[Path, Table]):
     folder, table = made
-    text = page(table, folder, videos=False)
+    text = page(table, folder)
     structure = Structure()
     structure.feed(text)
     assert structure.open == []

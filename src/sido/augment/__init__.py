@@ -11,7 +11,7 @@
 | `saturation.py` | how many relative commands leave the controller's range |
 | `dynamics/` | DynaSIDO: the robot's own dynamics, learnt from the demonstrations |
 | `refine/` | and chunks refined under them: MPPI, Gauss-Newton |
-| `generate.py`, `cache.py` | chunks for a whole dataset, made once, in a folder |
+| `generate.py`, `cache.py`, `dataset_chunks.py` | chunks for a whole dataset, made once, in a folder |
 | `cached_counterfactual.py` | `CachedCounterfactual`: the augmentation that draws from it |
 | `picture.py` | the chunks before and after, drawn for a person (needs matplotlib) |
 """

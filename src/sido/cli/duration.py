@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["shown_duration"]
+__all__ = ["rough_duration", "shown_duration"]
 
 
 def shown_duration(seconds: float) -> str:
@@ -14,3 +14,12 @@ def shown_duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} m" if hours else f"{minutes} m {rest} s"
+
+
+def rough_duration(seconds: float) -> str:
+    """As one says what cannot be known exactly: 40 s, 7 minutes, 3.5 hours."""
+    if not math.isfinite(seconds):
+        return "?"
+    if seconds < 90:
+        return f"{10 * math.ceil(seconds / 10)} s"
+    return f"{round(seconds / 60)} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json as json_format
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,63 +13,25 @@ from rich.markup import escape
 from rich.table import Table
 
 from sido.cli.progress import progress_bar
+from sido.cli.setting_options import SettingOptions
 from sido.errors import MissingExtraError, SettingError
 from sido.jobs import Crew, Here, Processes, RayCluster
 
 if TYPE_CHECKING:
-    from sido.evaluate import Cell, Estimator, Setting, Standing, Summary
+    from sido.evaluate import Cell, Setting, Standing, Summary
 
 __all__ = ["FIRST_SEED", "crew_of", "evaluate"]
 
 FIRST_SEED = 1_000_000
 """Demonstrations are collected with seeds from 0 on: the policy must not meet the placements that it learnt from."""
 
-_USUAL_SPEED_MPS = 0.02
-
-
-@dataclass(frozen=True)
-class EstimatorOptions:
-    """How the object's pose is estimated; perfectly, if nothing is given."""
-
-    pose_noise: float = 0.0
-    """Standard deviation in metres, along each axis."""
-    pose_bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Added to every estimate: x, y, z in metres, base frame."""
-    pose_latency: float = 0.0
-    """Seconds from a look to when it is known."""
-    pose_dropout: float = 0.0
-    """Share of the looks that are lost."""
-    pose_rate: float = 20.0
-    """Looks per second."""
-
-    def estimator(self) -> Estimator:
-        from sido.evaluate import Estimator
-
-        return Estimator(
-            rate_hz=self.pose_rate,
-            latency_s=self.pose_latency,
-            dropout=self.pose_dropout,
-            noise_m=(self.pose_noise,) * 3,
-            bias_m=self.pose_bias,
-        )
-
 
 def evaluate(
     runs: Annotated[tuple[Path, ...], tyro.conf.Positional],
     /,
     *,
-    task: str = "stack",
-    motion: tuple[str, ...] = ("still",),
-    speed: tuple[float, ...] = (),
+    played: Annotated[SettingOptions, tyro.conf.OmitArgPrefixes] = SettingOptions(),
     rollouts: Annotated[int, tyro.conf.arg(aliases=["-n"])] = 100,
-    predictor: tuple[str, ...] = (),
-    correction: tuple[str, ...] = ("none",),
-    horizon: tuple[str, ...] = ("chunk",),
-    action_horizon: int = 8,
-    reaching_action_horizon: int | None = None,
-    latency: float = 0.0,
-    obstacle: str = "reverse",
-    estimator: Annotated[EstimatorOptions, tyro.conf.OmitArgPrefixes] = EstimatorOptions(),
     checkpoint: Literal["last", "best"] = "last",
     seed: int = FIRST_SEED,
     envs: int = 16,
@@ -89,22 +50,8 @@ def evaluate(
 
     Args:
         runs: Folders of sido train.
-        task: stack, square, mug, gantry or peachtree.
-        motion: How the object moves: still, x, y, circle, random, variable-speed, gantry, peachtree, accelerating,
-            stop-and-go.
-        speed: In m/s; by default 0.02. A still object has none.
+        played: What is played.
         rollouts: Episodes of each cell.
-        predictor: hold (where the object is), finite-difference (the paper's, told the speed),
-            finite-difference-measured, kalman, interacting-models, last-turn, or a folder of `sido predictor fit`;
-            each also with +walls, which knows the region's edges; true-future (an oracle); none. By default what the
-            policy's pose channel was made for.
-        correction: none; ac, the paper's action compensation; feed-forward, the object's velocity added to commands.
-        horizon: chunk, to the end of the chunk (the paper's); contact, or to the grasp if that comes sooner.
-        action_horizon: T_a, how many actions of a chunk are executed.
-        reaching_action_horizon: T_a while the object is still to be reached.
-        latency: Seconds from an observation to its action, for which the predictor is to make up.
-        obstacle: What the object does where another stands in its way: reverse, pass-beside, outside.
-        estimator: How its pose is estimated.
         checkpoint: last or best.
         seed: Of the first episode. Demonstrations have seeds from 0 on.
         envs: Episodes at once in each process.
@@ -118,31 +65,16 @@ def evaluate(
     if rollouts < 1:
         raise SettingError("too few", field="--rollouts", found=rollouts, expected="1 or more")
     try:
-        from sido.evaluate import RunPolicy, Setting, measure, summarise, usual_predictor
+        from sido.evaluate import RunPolicy, measure, summarise, usual_predictor
     except ModuleNotFoundError as error:
         raise MissingExtraError("sido evaluate", str(error.name), "sim") from error
-    worlds = _worlds(motion, speed)
+    played.worlds()  # what cannot be is refused before a policy is read
     lines: list[Line] = []
+    seeds = range(seed, seed + rollouts)
     for run in runs:
         source = RunPolicy(run, checkpoint)
-        predictors = predictor or (usual_predictor(source()),)
-        settings = [
-            Setting(
-                task=task,
-                motion=how,
-                speed_mps=speed_mps,
-                obstacle=obstacle,
-                predictor=each,
-                correction=corrected,
-                horizon=ahead,
-                action_horizon=action_horizon,
-                reaching_action_horizon=reaching_action_horizon,
-                latency_s=latency,
-                estimator=estimator.estimator(),
-            )
-            for (how, speed_mps), each, corrected, ahead in itertools.product(worlds, predictors, correction, horizon)
-        ]
-        seeds = range(seed, seed + rollouts)
+        settings = played.settings(usual_predictor(source()))
+        remark_on_environment(run, played.task)
         cells = _roll_out(run, source, settings, seeds, crew_of(workers, ray), envs, device)
         if cells is None:
             return 130
@@ -154,6 +86,34 @@ def evaluate(
     else:
         _print(lines)
     return 0
+
+
+def remark_on_environment(run: Path, task: str) -> None:
+    """Say so where a policy was trained on another environment's demonstrations, or on those of who knows which."""
+    from sido.demos import open_dataset
+    from sido.errors import SidoError
+    from sido.sim.collect.annotation import annotation_of
+    from sido.sim.tasks import shared_task
+    from sido.train import TrainConfig
+
+    expected = annotation_of(shared_task(task)).environment
+    config = run / "config.json"
+    if not config.is_file():
+        return
+    data = TrainConfig.from_json(config.read_bytes(), place=str(config)).data.path
+    try:
+        with open_dataset(data) as dataset:
+            environment = dataset.info.environment
+        known = "" if environment is None else environment.name
+    except (SidoError, OSError):
+        known = ""
+    if known.split("_")[0] == expected.split("_")[0]:
+        return
+    told = f"of {known}" if known else f"of an environment that is not known (by {data})"
+    Console(stderr=True, soft_wrap=True).print(
+        f"[yellow]remark:[/] {escape(run.name)} learnt from demonstrations {escape(told)}; it is played in {task}, "
+        f"which is {expected}"
+    )
 
 
 @dataclass(frozen=True)
@@ -186,17 +146,6 @@ class Line:
                 for value in (getattr(summary, name),)
             },
         }  # fmt: skip
-
-
-def _worlds(motions: tuple[str, ...], speeds: tuple[float, ...]) -> list[tuple[str, float]]:
-    """Each motion at each speed; a still object once."""
-    from sido.motion import motion_named
-
-    if speeds and set(motions) == {"still"}:
-        motion_named("still", max(speeds))  # refused, and why
-    speeds = speeds or (_USUAL_SPEED_MPS,)
-    worlds = [(motion, 0.0 if motion == "still" else speed) for motion in motions for speed in speeds]
-    return list(dict.fromkeys(worlds))
 
 
 def crew_of(workers: int, ray: str | None) -> Crew:
@@ -232,25 +181,41 @@ def _roll_out(
         return None
 
 
+_LEGEND = (
+    "success: of all episodes, with Wilson's 95 % interval. no turn, turn: of those whose object's plan does not, does "
+    "turn within 3 s. lead: how far the hand is ahead of the object when the gripper closes. FDE: error of what the "
+    "policy was told of the object's position, at the time that it speaks of. Both in cm, means."
+)
+
+
 def _print(lines: list[Line]) -> None:
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    for name in ("policy", "world", "told", "success (95 %)", "no turns", "turns", "lead", "FDE", "failures"):
-        table.add_column(name, justify="right" if name in ("no turns", "turns", "lead", "FDE") else "left")
-    for line in lines:
-        summary = line.summary
-        failures = ", ".join(f"{count} {cause}" for cause, count in summary.failures.items())
-        table.add_row(
-            escape(line.run.name),
-            line.setting.world,
-            line.setting.deployment,
-            f"{summary.success.successes}/{summary.success.attempts} = {summary.success}",
-            _fraction(summary.without_turns),
-            _fraction(summary.with_turns),
-            _centimetres(summary.lead_at_closing_m),
-            _centimetres(summary.fde_m),
-            failures or "none",
-        )
-    Console(soft_wrap=True, width=200).print(table)
+    """For terminals of 80 columns: a table for each policy, and why episodes failed below it."""
+    console = Console()
+    for run in dict.fromkeys(line.run for line in lines):
+        mine = [line for line in lines if line.run == run]
+        console.print(f"[bold]{escape(run.name)}[/]")
+        table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
+        for name in ("world", "told", "success", "95 %", "no turn", "turn", "lead", "FDE"):
+            table.add_column(name, justify="left" if name in ("world", "told") else "right")
+        for line in mine:
+            summary = line.summary
+            low, high = summary.success.interval()
+            table.add_row(
+                line.setting.world,
+                escape(line.setting.deployment),
+                f"{summary.success.successes}/{summary.success.attempts}",
+                f"{low:.2f}-{high:.2f}",
+                _fraction(summary.without_turns),
+                _fraction(summary.with_turns),
+                _centimetres(summary.lead_at_closing_m),
+                _centimetres(summary.fde_m),
+            )
+        console.print(table)
+        for line in mine:
+            failures = ", ".join(f"{count} {cause}" for cause, count in line.summary.failures.items())
+            if failures:
+                console.print(f"  {line.setting.world}, {escape(line.setting.deployment)}: {failures}", style="dim")
+    console.print(_LEGEND, style="dim")
 
 
 def _fraction(proportion: Any) -> str:
@@ -258,4 +223,4 @@ def _fraction(proportion: Any) -> str:
 
 
 def _centimetres(metres: float) -> str:
-    return "-" if metres != metres else f"{100 * metres:.1f} cm"
+    return "-" if metres != metres else f"{100 * metres:.1f}"

@@ -19,13 +19,10 @@ from sido.cli.progress import progress_bar
 from sido.errors import SettingError
 
 if TYPE_CHECKING:
-    from sido.motion import Region
     from sido.predict import Predictor, Track
     from sido.predict.assessing import Exam
 
 __all__ = ["predictor"]
-
-_REGIONS = {"gantry": (0.23, 0.43), "variable-speed": (0.23, 0.43), "peachtree": (0.25, 0.43)}
 
 
 @dataclass(frozen=True)
@@ -58,9 +55,10 @@ class TrackOptions:
         """So many tracks of one motion."""
         from sido.motion import motion_named
         from sido.predict import simulated_tracks
+        from sido.predict.lessons import usual_region
 
         motion = motion_named(name, speed)
-        return list(simulated_tracks(motion, _region(name), rng, name=name, tracks=count, duration_s=lasts_s))
+        return list(simulated_tracks(motion, usual_region(name), rng, name=name, tracks=count, duration_s=lasts_s))
 
 
 def fit(
@@ -101,18 +99,15 @@ def fit(
     """
     if out.exists() and not force:
         raise SettingError("already exists", file=out, fix="choose another name, or pass --force")
-    rng = np.random.default_rng(seed)
-    cases = tracks.cases()
-    taught = tracks.recorded() or [
-        track for name, speed in cases for track in tracks.simulated(rng, name, speed, 1, 60.0 * minutes / len(cases))
-    ]
     import torch
 
     from sido.predict import save_learned
     from sido.predict.fitting import USUAL_STEPS, FitSettings
     from sido.predict.fitting import fit as teach
+    from sido.predict.lessons import lessons
     from sido.predict.questions import Augmentation
 
+    taught = tracks.recorded() or lessons(tracks.cases(), minutes, np.random.default_rng(seed))
     torch.set_num_threads(1)  # small matrices: a second thread only waits
     settings = FitSettings(
         network=network,
@@ -177,6 +172,7 @@ def evaluate(
     """
     from sido.predict import PREDICTORS, Reflected, Watching, predictor_named
     from sido.predict.assessing import ExamSettings, examine, longest_window, score, since_turn_bins, sit
+    from sido.predict.lessons import usual_region
 
     names = predictors or tuple(PREDICTORS)
     settings = ExamSettings(horizon, grasp)
@@ -189,7 +185,7 @@ def evaluate(
             told = speed if recorded else _commanded(motion, speed)
             asked: dict[str, Predictor] = {name: predictor_named(name, told) for name in names}
             if walls and not recorded:
-                asked = {name: Reflected(one, _region(motion)) for name, one in asked.items()}
+                asked = {name: Reflected(one, usual_region(motion)) for name, one in asked.items()}
             rng = np.random.default_rng([seed, number])
             case = recorded or tracks.simulated(rng, motion, speed, episodes, grasp)
             for watching in (Watching(rate, n, late, lost) for n in noise for late in latency for lost in dropout):
@@ -236,12 +232,6 @@ def predictor(
     return verb()
 
 
-def _region(motion: str) -> Region:
-    from sido.motion import TABLETOP_SIZE_M, Region
-
-    return Region((0.5, 0.0), _REGIONS.get(motion, TABLETOP_SIZE_M))
-
-
 def _commanded(motion: str, speed: float | None) -> float:
     from sido.motion import motion_named
 
@@ -270,41 +260,62 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in ("sido", "numpy", "torch", "safetensors")}
 
 
+_SEEN: dict[str, tuple[str, float]] = {
+    "noise_m": ("noise, mm", 1000.0),
+    "latency_s": ("late, ms", 1000.0),
+    "dropout": ("lost, %", 100.0),
+}
+"""How poses are seen: what of it differs between rows has a column, the rest stands above."""
+
+
 def _print(found: list[dict[str, Any]], names: tuple[str, ...], plot: Path | None) -> None:
-    console = Console(soft_wrap=True)
-    table = Table(title="final displacement error, cm", title_justify="left")
-    for heading in ("motion", "cm/s", "noise, mm", "late, ms", "lost", "predictor", "FDE", "questions"):
-        table.add_column(heading, justify="left" if heading in ("motion", "predictor") else "right", no_wrap=True)
+    """For terminals of 80 columns."""
+    console = Console()
+    varied = [name for name in _SEEN if len({row[name] for row in found}) > 1]
+    alike = ", ".join(f"{_SEEN[name][0]}: {_SEEN[name][1] * found[0][name]:g}" for name in _SEEN if name not in varied)
+    console.print(
+        f"[bold]final displacement error, cm[/] ({alike})" if alike else "[bold]final displacement error, cm[/]"
+    )
+    table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
+    for heading in ("motion", "cm/s", *(_SEEN[name][0] for name in varied), "predictor", "FDE", "asked"):
+        table.add_column(heading, justify="left" if heading in ("motion", "predictor") else "right", overflow="fold")
     for row in found:
         speed = row["speed_mps"]
         table.add_row(
             row["motion"],
             "" if speed is None else f"{speed * 100:g}",
-            f"{row['noise_m'] * 1000:g}",
-            f"{row['latency_s'] * 1000:g}",
-            f"{row['dropout']:.0%}",
+            *(f"{_SEEN[name][1] * row[name]:g}" for name in varied),
             escape(row["predictor"]),
             _cm(row),
             str(row["questions"]),
             end_section=row["predictor"] == names[-1],
         )
     console.print(table)
+    console.print("\n[bold]the same, by the seconds since the object's last turn[/]")
+    _print_turns(found, names, console)
+    console.print(
+        "FDE: how far a forecast at the horizon is off, mean over all questions ± standard error over episodes; asked: "
+        "how many questions. noise: standard deviation of each pose; late: how old it is; lost: looks that are lost.",
+        style="dim",
+    )
+    if plot is not None:
+        console.print(f"picture: {escape(str(plot))}", soft_wrap=True)
+
+
+def _print_turns(found: list[dict[str, Any]], names: tuple[str, ...], console: Console) -> None:
     scores = {
         (name, label): _pooled([row["since_turn"][label] for row in found if row["predictor"] == name])
         for name in names
         for label in found[0]["since_turn"]
     }
     labels = [label for label in found[0]["since_turn"] if scores[names[0], label][1]]
-    turns = Table(title="the same, by the seconds since the object's last turn", title_justify="left")
+    turns = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
     for heading in ("predictor", *labels):
-        turns.add_column(escape(heading), justify="left" if heading == "predictor" else "right", no_wrap=True)
+        turns.add_column(escape(heading), justify="left" if heading == "predictor" else "right", overflow="fold")
     for name in names:
         turns.add_row(escape(name), *(f"{100 * scores[name, label][0]:.2f}" for label in labels))
-    turns.add_section()
-    turns.add_row("questions", *(str(scores[names[0], label][1]) for label in labels))
+    turns.add_row("asked", *(str(scores[names[0], label][1]) for label in labels), style="dim")
     console.print(turns)
-    if plot is not None:
-        console.print(f"picture: {escape(str(plot))}")
 
 
 def _cm(row: dict[str, Any]) -> str:

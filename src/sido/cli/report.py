@@ -9,6 +9,8 @@ import tyro
 from rich.console import Console
 from rich.markup import escape
 
+from sido.cli.evaluate import crew_of
+from sido.cli.progress import progress_bar
 from sido.errors import MissingExtraError
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ def report(
     rollouts: int | None = None,
     training_seeds: int | None = None,
     videos: bool = True,
+    workers: int = 1,
 ) -> int:
     """Write the page of a table that `sido reproduce` has made: FOLDER/NAME.html, which needs no other file.
 
@@ -36,6 +39,7 @@ def report(
         rollouts: Of each cell, if not the scale's.
         training_seeds: If not the scale's.
         videos: Put short films into it.
+        workers: Processes that film.
     """
     try:
         from sido.experiments import SCALES, experiment_named, table_of
@@ -46,18 +50,28 @@ def report(
     changes = {"rollouts": rollouts, "training_seeds": training_seeds}
     size = dataclasses.replace(SCALES[scale], **{key: value for key, value in changes.items() if value is not None})
     place = folder or Path("reproduce") / scale
-    path = write(table_of(experiment_named(name), size, place), place, videos=videos)
+    table = table_of(experiment_named(name), size, place)
+    if videos:
+        from sido.experiments.films import films_of, make_films
+
+        with progress_bar("films") as bar:
+            make_films(
+                films_of(table, place),
+                crew_of(workers, None),
+                lambda task: bar(round(task.done), round(task.total), task.detail),
+            )
+    path = write(table, place)
     Console(soft_wrap=True).print(f"report: {escape(str(path))}")
     return 0
 
 
-def write(table: Table, folder: Path, *, videos: bool) -> Path:
-    """The page, beside the runs."""
+def write(table: Table, folder: Path) -> Path:
+    """The page, beside the runs, with the films that there are."""
     from sido.atomic import atomic_path
     from sido.experiments.page import page
 
     path = folder / f"{table.experiment.name}.html"
-    text = page(table, folder, videos=videos)
+    text = page(table, folder)
     with atomic_path(path, overwrite=True) as partial:
         partial.write_text(text)
     return path

@@ -1,22 +1,25 @@
-"""`sido reproduce`: a table of the paper, from nothing."""
+"""`sido reproduce`: a table or figure of the paper, from nothing."""
 
 from __future__ import annotations
 
+import dataclasses
 import json as json_format
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table as RichTable
 
+from sido.cli.duration import rough_duration
 from sido.cli.evaluate import crew_of
-from sido.cli.progress import progress_bar
+from sido.cli.progress import Journey, journey
 from sido.errors import MissingExtraError
 
 if TYPE_CHECKING:
-    from sido.experiments import Experiment, Scale, Table
+    from sido.experiments import Experiment, Scale, Table, Task, Timekeeper
+    from sido.jobs import Crew
 
 __all__ = ["reproduce"]
 
@@ -44,9 +47,9 @@ def reproduce(
     real robots.
 
     Args:
-        name: demo, table-1, stack, gantry, peachtree, speed-sweep, varying-velocity, moving-demonstrations, predictors,
-            images; or all.
-        scale: smoke checks that everything runs, and its numbers mean nothing; demo is one training seed and 20
+        name: demo, table-1, stack, gantry, peachtree, tracking, tsne, speed-sweep, chunk-study, varying-velocity,
+            moving-demonstrations, predictors, images; or all.
+        scale: smoke checks that everything runs, and its numbers mean nothing; demo is one training seed and 30
             rollouts a cell; cpu is three and 100, with laptop-sized policies; paper has the paper's policies and
             numbers of demonstrations, for a cluster.
         out: Where everything is kept; by default reproduce/SCALE.
@@ -58,77 +61,83 @@ def reproduce(
         workers: Processes of this machine.
         ray: The address of a Ray cluster that works instead; OUT must be the same folder everywhere.
         device: Where policies compute.
-        list_left: Only say what there is still to do.
+        list_left: Only say what there is still to do, and how long it takes.
     """
     try:
-        from sido.experiments import EXPERIMENTS, SCALES, experiment_named, left_of
-        from sido.experiments import reproduce as make
+        from sido.experiments import EXPERIMENTS, SCALES, Timekeeper, agenda_of, experiment_named
     except ModuleNotFoundError as error:
         raise MissingExtraError("sido reproduce", str(error.name), "sim") from error
-    import dataclasses
 
     chosen = list(EXPERIMENTS.values()) if name == "all" else [experiment_named(name)]
     changes = {"rollouts": rollouts, "training_seeds": training_seeds}
     size = dataclasses.replace(SCALES[scale], **{key: value for key, value in changes.items() if value is not None})
     folder = out or Path("reproduce") / scale
-    console, errors = Console(soft_wrap=True, width=200), Console(stderr=True, soft_wrap=True)
-    for experiment in chosen:
-        console.print(f"[bold]{escape(experiment.name)}[/], still to do: {left_of(experiment, size, folder)}")
-        if list_left:
-            continue
-        try:
-            with progress_bar(experiment.name) as bar:
-                table = make(
-                    experiment,
-                    size,
-                    folder,
-                    crew_of(workers, ray),
-                    envs=envs,
-                    device=device,
-                    told=lambda task, bar=bar: bar(task.done, task.total, f"{task.what} {task.detail}"),
-                )
-        except KeyboardInterrupt:
-            errors.print(f"stopped; left: {left_of(experiment, size, folder)}; the same command goes on from there")
-            return 130
-        _keep(table, folder)
-        _print(table, console)
-        if report:
-            from sido.cli.report import write
+    crew = crew_of(workers, ray)
+    agenda = agenda_of(chosen, size, folder)
+    clock = Timekeeper(agenda, crew.hands)
+    errors = Console(stderr=True, soft_wrap=True)
+    errors.print(f"[bold]{escape(name)}[/], still to do: {agenda}; about {rough_duration(clock.left_s)}")
+    if list_left:
+        return 0
+    try:
+        return _made(chosen, size, folder, crew, clock, envs=envs, device=device, report=report, videos=videos)
+    except KeyboardInterrupt:
+        left = agenda_of(chosen, size, folder)
+        errors.print(f"stopped; still to do: {left}. Nothing is lost: the same command goes on from there")
+        return 130
 
-            console.print(f"report: {write(table, folder, videos=videos)}")
+
+def _made(
+    chosen: Sequence[Experiment],
+    size: Scale,
+    folder: Path,
+    crew: Crew,
+    clock: Timekeeper,
+    *,
+    envs: int,
+    device: str,
+    report: bool,
+    videos: bool,
+) -> int:
+    from sido.cli.result_table import print_table
+    from sido.experiments import reproduce as make
+
+    console = Console()
+    for experiment in chosen:
+        with journey(lambda: clock.left_s) as shown:
+            told = _told(shown, clock)
+            table = make(experiment, size, folder, crew, envs=envs, device=device, told=told)
+            _keep(table, folder)
+            path = _reported(table, folder, crew, told, videos) if report else None
+        print_table(table, folder, console)
+        if path is not None:
+            console.print(f"report: {escape(str(path))}\n", soft_wrap=True)
     return 0
 
 
+def _told(shown: Journey, clock: Timekeeper) -> Callable[[Task], None]:
+    def told(task: Task) -> None:
+        clock.hear(task)
+        shown(task.what, task.done, task.total, task.detail)
+
+    return told
+
+
+def _reported(table: Table, folder: Path, crew: Crew, told: Callable[[Task], None], videos: bool) -> Path:
+    from sido.cli.report import write
+    from sido.experiments.films import films_of, make_films
+
+    if videos:
+        make_films(films_of(table, folder), crew, told)
+    return write(table, folder)
+
+
 def _keep(table: Table, folder: Path) -> None:
-    """The numbers, as JSON and as a table for people."""
+    """The numbers, as JSON and as tables for people."""
     tables = folder / "tables"
     tables.mkdir(parents=True, exist_ok=True)
-    (tables / f"{table.experiment.name}.json").write_text(json_format.dumps(table.to_dict(), indent=1) + "\n")
-    (tables / f"{table.experiment.name}.md").write_text(table.markdown())
-
-
-def _print(table: Table, console: Console) -> None:
-    experiment = table.experiment
-    shown = RichTable(box=None, padding=(0, 2, 0, 0), header_style="bold", title=_title(experiment, table.scale))
-    shown.add_column("method")
-    for world in experiment.worlds:
-        shown.add_column(world.name)
-    for method in experiment.methods:
-        cells: list[str] = []
-        for world in experiment.worlds:
-            entry = table[method.name, world.name]
-            low, high = entry.pooled.interval()
-            better = entry.against is not None and entry.against.p_value < 0.05
-            paper = "" if entry.paper is None else f"\n\\[{entry.paper:.2f}]"
-            cells.append(f"{entry.pooled.rate:.2f}{'*' if better else ''} ({low:.2f}-{high:.2f}){paper}")
-        shown.add_row(escape(method.name), *cells)
-    console.print(shown)
-    if experiment.reference:
-        console.print(f"* differs from {escape(experiment.reference)} on the same episodes, McNemar, p < 0.05")
-
-
-def _title(experiment: Experiment, scale: Scale) -> str:
-    return (
-        f"{escape(experiment.title)}; from {experiment.obs}, scale {scale.name}: {scale.training_seeds} training seeds "
-        f"x {scale.rollouts} rollouts, 95 % intervals"
-    )
+    exhibits = [exhibit.shown(table, folder) for exhibit in table.experiment.exhibits]
+    document = table.to_dict() | {"exhibits": {shown.title: shown.numbers for shown in exhibits}}
+    text = "\n".join([table.markdown(), *(shown.markdown() for shown in exhibits)])
+    (tables / f"{table.experiment.name}.json").write_text(json_format.dumps(document, indent=1) + "\n")
+    (tables / f"{table.experiment.name}.md").write_text(text)

@@ -13,8 +13,7 @@ from rich.table import Table
 
 from sido.cli.dataset_options import DatasetOptions
 from sido.cli.progress import progress_bar
-from sido.demos import ACTION_SPECS, DemoDataset, to_absolute, to_relative
-from sido.errors import MissingExtraError, SettingError
+from sido.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from sido.experiments.chunk_study import ChunkStudy, ChunkStudyRow
@@ -61,7 +60,7 @@ def study(
     """
     try:
         from sido.augment import FitSettings
-        from sido.experiments.chunk_study import ChunkStudySettings, study_chunks
+        from sido.experiments.chunk_study import ChunkStudySettings, as_kind, study_chunks
         from sido.sim.tasks.tasks import task_named
     except ImportError as error:
         raise MissingExtraError("the simulator", str(error.name), "sim") from error
@@ -79,23 +78,12 @@ def study(
     with options.open(path) as dataset:
         for kind in ("absolute", "relative") if actions == "both" else (actions,):
             with progress_bar(f"{kind} actions") as progress:
-                studies.append(study_chunks(_told(dataset, kind), place, settings, progress))
+                studies.append(study_chunks(as_kind(dataset, kind), place, settings, progress))
             console.print(_table(kind, studies[-1].rows))
             console.print(f"dynamics, on demonstrations held out: {studies[-1].dynamics}\n")
     if out is not None:
         out.write_text(json.dumps([dataclasses.asdict(each) for each in studies], indent=1))
     return 0
-
-
-def _told(dataset: DemoDataset, kind: str) -> DemoDataset:
-    if kind == "absolute":
-        return dataset.map(to_absolute)
-    if dataset.info.action_spec.kind == "relative":
-        return dataset
-    like = ACTION_SPECS["osc-delta"]
-    if dataset.info.action_spec.rate_hz != like.rate_hz:
-        raise SettingError("no relative actions at this rate", found=dataset.info.action_spec.rate_hz, expected=20.0)
-    return dataset.map(lambda demo: to_relative(demo, like))
 
 
 def _table(kind: str, rows: tuple[ChunkStudyRow, ...]) -> Table:

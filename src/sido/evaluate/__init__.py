@@ -24,7 +24,7 @@ from sido.evaluate.policy_source import PolicySource, RunPolicy
 from sido.evaluate.pooled import Pooled
 from sido.evaluate.probe import Response, Share, probe, shares
 from sido.evaluate.rollout import Rollout
-from sido.evaluate.rollouts import Cell, Standing, cell_of, roll_out
+from sido.evaluate.rollouts import Cell, Standing, Wanted, cell_of, roll_out, roll_out_all
 from sido.evaluate.setting import Estimator, Setting
 from sido.evaluate.stage import CORRECTIONS, HORIZONS, Stage, usual_predictor
 from sido.evaluate.summary import Summary, summarise
@@ -52,12 +52,14 @@ __all__ = [
     "Standing",
     "Summary",
     "Tracking",
+    "Wanted",
     "cell_of",
     "failure_of",
     "measure",
     "play",
     "probe",
     "roll_out",
+    "roll_out_all",
     "shares",
     "summarise",
     "usual_predictor",

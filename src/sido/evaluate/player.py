@@ -18,7 +18,7 @@ from sido.evaluate.stage import Stage
 from sido.policies import Actor
 from sido.sim.vector_environment import Step
 
-__all__ = ["ROWS_PER_CALL", "LoadActor", "Player", "PlayerOf", "Portion", "observed", "play"]
+__all__ = ["ROWS_PER_CALL", "LoadActor", "Player", "PlayerOf", "Portion", "Troupe", "TroupeOf", "observed", "play"]
 
 LoadActor = Callable[[], Actor]
 """Makes the policy in whatever process: to be pickled."""
@@ -69,12 +69,49 @@ class Player:
             raise error.at(demo=f"{portion.setting.world}, {portion.setting.deployment}") from None
         return [rollouts[seed] for seed in portion.seeds]
 
+    def close(self) -> None:
+        """Give the last stage back."""
+        if self._stage is not None:
+            self._stage.close()
+            self._stage = None
+
     def _stage_of(self, setting: Setting, envs: int) -> Stage:
         if self._stage is None or self._stage.setting != setting or len(self._stage.world) != envs:
-            if self._stage is not None:
-                self._stage.close()
+            self.close()
             self._stage = Stage(self._actor, setting, envs=envs, rows_per_call=self._rows_per_call, device=self._device)
         return self._stage
+
+
+@final
+@dataclass(frozen=True)
+class TroupeOf:
+    """Makes a `Troupe` in whatever process."""
+
+    envs: int = 16
+    device: str = "cpu"
+
+    def __call__(self) -> Troupe:
+        return Troupe(self)
+
+
+@final
+class Troupe:
+    """Plays portions of any policies; the player of the last one is kept, so they had better come in their order."""
+
+    def __init__(self, made_of: TroupeOf) -> None:
+        self._made_of = made_of
+        self._load: LoadActor | None = None
+        self._player: Player | None = None
+
+    def __call__(self, job: tuple[LoadActor, Portion]) -> list[Rollout]:
+        """A policy and what it plays."""
+        load, portion = job
+        if self._player is None or load != self._load:
+            if self._player is not None:
+                self._player.close()
+            self._load = load
+            self._player = PlayerOf(load, envs=self._made_of.envs, device=self._made_of.device)()
+        return self._player(portion)
 
 
 def play(stage: Stage, seeds: Sequence[int]) -> Iterator[Rollout]:

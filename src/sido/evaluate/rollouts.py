@@ -20,15 +20,16 @@ from typing import Any, NamedTuple, final
 
 from sido.atomic import atomic_path, recover
 from sido.errors import SettingError
-from sido.evaluate.player import PlayerOf, Portion
+from sido.evaluate.player import Portion, TroupeOf
 from sido.evaluate.policy_source import PolicySource
 from sido.evaluate.rollout import Rollout
 from sido.evaluate.rollout_file import read_about, read_rollouts, write_rollouts
 from sido.evaluate.setting import Setting
 from sido.jobs import Crew
+from sido.predict.saved import DOCUMENT, WEIGHTS
 from sido.release import versions
 
-__all__ = ["Cell", "Standing", "cell_of", "roll_out"]
+__all__ = ["Cell", "Standing", "Wanted", "cell_of", "roll_out", "roll_out_all"]
 
 _PORTION = 32
 _COMPUTING = ("mujoco", "robosuite", "numpy", "numba", "torch")
@@ -86,10 +87,20 @@ def cell_of(folder: Path, source: PolicySource, setting: Setting) -> Cell:
     decides = _decides(setting, source.identity)
     figures = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:8]
     speed = f"{100 * setting.speed_mps:g}cm" if setting.moves else ""
-    parts = (setting.task, setting.motion, speed, setting.predictor, setting.correction, setting.horizon)
+    learned = setting.learned
+    predictor = setting.predictor if learned is None else setting.predictor.replace(str(learned), learned.name)
+    parts = (setting.task, setting.motion, speed, predictor, setting.correction, setting.horizon)
     usual = ("", "none", "chunk")
     name = "-".join(re.sub(r"[^A-Za-z0-9._-]+", "_", part) for part in parts if part not in usual)
     return Cell(folder / f"{name}-{figures}", setting, source.identity)
+
+
+class Wanted(NamedTuple):
+    """A policy, what it is to play, and where that is kept."""
+
+    folder: Path
+    source: PolicySource
+    settings: Sequence[Setting]
 
 
 def roll_out(
@@ -108,30 +119,48 @@ def roll_out(
     It may be killed at any time; called again it goes on, and comes to the same rollouts. Neither `envs` nor the crew
     make a difference to them.
     """
+    wanted = [Wanted(folder, source, settings)]
+    return roll_out_all(wanted, seeds, crew, envs=envs, device=device, progress=progress)
+
+
+def roll_out_all(
+    wanted: Sequence[Wanted],
+    seeds: Sequence[int],
+    crew: Crew,
+    *,
+    envs: int = 16,
+    device: str = "cpu",
+    progress: Callable[[Standing], None] = lambda _: None,
+) -> list[Cell]:
+    """`roll_out` of several policies, by a crew that comes together once."""
     if len(set(seeds)) != len(seeds) or not seeds:
         raise SettingError("not a list of seeds", field="seeds", found=list(seeds), expected="one or more, each once")
-    cells = [cell_of(folder, source, setting) for setting in settings]
-    portions: list[tuple[Cell, Portion]] = []
+    cells: list[Cell] = []
+    portions: list[tuple[Cell, PolicySource, Portion]] = []
     done = 0
-    for cell in cells:
-        _begin(cell)
-        there = cell.seeds()
-        missing = [seed for seed in seeds if seed not in there]
-        done += len(seeds) - len(missing)
-        portions += [(cell, Portion(cell.setting, part)) for part in _parts(missing)]
-    wanted = len(cells) * len(seeds)
+    for folder, source, settings in wanted:
+        for setting in settings:
+            cell = cell_of(folder, source, setting)
+            _begin(cell)
+            cells.append(cell)
+            there = cell.seeds()
+            missing = [seed for seed in seeds if seed not in there]
+            done += len(seeds) - len(missing)
+            portions += [(cell, source, Portion(setting, part)) for part in _parts(missing)]
+    asked = len(cells) * len(seeds)
     successes = played = 0
-    progress(Standing(done, wanted, 0, 0, ""))
+    progress(Standing(done, asked, 0, 0, ""))
     about = {"made_with": versions(_COMPUTING)}
-    run = crew.run(PlayerOf(source, envs=envs, device=device), iter([portion for _cell, portion in portions]))
+    jobs = iter([(source, portion) for _cell, source, portion in portions])
+    run = crew.run(TroupeOf(envs=envs, device=device), jobs)
     try:
         for number, rollouts in run if portions else ():
-            cell, portion = portions[number]
+            cell, _source, portion = portions[number]
             _keep(cell, portion, rollouts, about)
             played += len(rollouts)
             successes += sum(rollout.success for rollout in rollouts)
             what = f"{cell.setting.world}, {cell.setting.deployment}"
-            progress(Standing(done + played, wanted, successes, played, what))
+            progress(Standing(done + played, asked, successes, played, what))
     finally:
         run.close()
     return cells
@@ -139,11 +168,15 @@ def roll_out(
 
 def _decides(setting: Setting, policy: str) -> dict[str, Any]:
     computing = {name: version for name, version in versions(_COMPUTING).items() if name in _COMPUTING}
-    decides = {"setting": json.loads(setting.to_json()), "policy": policy, "computing": computing}
-    learned = Path(setting.predictor.removesuffix("+walls"))
-    if learned.is_dir():
-        files = sorted(file for file in learned.iterdir() if file.is_file())
+    told: dict[str, Any] = json.loads(setting.to_json())
+    if setting.longest_s is None:  # as before there was such a thing
+        del told["longest_s"]
+    decides = {"setting": told, "policy": policy, "computing": computing}
+    learned = setting.learned
+    if learned is not None:  # by what it is, and not by where it lies
+        files = [learned / name for name in (DOCUMENT, WEIGHTS)]
         decides["predictor"] = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+        told["predictor"] = setting.predictor.replace(str(learned), "learned")
     return decides
 
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 import dataclasses
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, final
 
 from sido.errors import SettingError
 from sido.policies import read_settings, write_settings
+from sido.predict import PREDICTORS
+from sido.predict.named import AT_REST
 
-__all__ = ["Estimator", "Setting"]
+__all__ = ["WALLS", "Estimator", "Setting"]
+
+WALLS = "+walls"
+"""Behind a predictor's name: it knows the region that reflects the object."""
 
 
 @final
@@ -64,6 +70,8 @@ class Setting:
     latency_s: float = 0.0
     """What the agent takes the time from an observation to its action to be."""
     estimator: Estimator = Estimator()
+    longest_s: float | None = None
+    """Ends episodes before the task's own time is over: for tests of what is around them."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.speed_mps) and self.speed_mps >= 0.0):
@@ -73,6 +81,12 @@ class Setting:
     def moves(self) -> bool:
         """Whether the object does."""
         return self.motion != "still" and self.speed_mps > 0.0
+
+    @property
+    def learned(self) -> Path | None:
+        """The folder of a learned predictor, if that is what is asked."""
+        name = self.predictor.removeprefix(AT_REST).removesuffix(WALLS)
+        return Path(name) if name not in PREDICTORS and Path(name).is_dir() else None
 
     @property
     def world(self) -> str:
@@ -85,12 +99,13 @@ class Setting:
             for name in (field.name for field in dataclasses.fields(Estimator))
             if getattr(self.estimator, name) != getattr(standard, name)
         ]
-        return f"{self.task}, {how}{rule}" + "".join(f", pose {part}" for part in pose)
+        short = "" if self.longest_s is None else f", {self.longest_s:g} s"
+        return f"{self.task}, {how}{rule}" + "".join(f", pose {part}" for part in pose) + short
 
     @property
     def deployment(self) -> str:
         """How the policy is used, in a few words."""
-        parts = [self.predictor]
+        parts = [self.predictor if self.learned is None else self.learned.name]
         parts += [] if self.correction == "none" else [f"+ {self.correction}"]
         parts += [] if self.horizon == "chunk" else [f"({self.horizon} horizon)"]
         reaching = self.reaching_action_horizon

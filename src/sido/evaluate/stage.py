@@ -24,7 +24,7 @@ from sido.control import (
 from sido.errors import SettingError, SidoError
 from sido.evaluate.landmarks import Landmarks
 from sido.evaluate.oracle import TrueFuture
-from sido.evaluate.setting import Setting
+from sido.evaluate.setting import WALLS, Setting
 from sido.geometry import rotate
 from sido.motion import motion_named
 from sido.policies import Actor, Policy
@@ -47,7 +47,6 @@ CORRECTIONS: dict[str, Correction | None] = {
 HORIZONS: dict[str, Horizon] = {"chunk": ChunkHorizon(), "contact": ContactHorizon()}
 """By the name that `--horizon` takes."""
 
-_WALLS = "+walls"
 _USUAL = {"none": "none", "current": "hold", "future": "finite-difference"}
 _OTHERS_PX = (84, 84)
 """The images that a policy of another library gets."""
@@ -67,8 +66,8 @@ def predictor_for(setting: Setting, world: VectorEnvironment) -> Predictor | Non
         return None
     if name == "true-future":
         return TrueFuture(world)
-    predictor = predictor_named(name.removesuffix(_WALLS), setting.speed_mps if setting.moves else 0.0)
-    return Reflected(predictor, world.task.region) if name.endswith(_WALLS) else predictor
+    predictor = predictor_named(name.removesuffix(WALLS), setting.speed_mps if setting.moves else 0.0)
+    return Reflected(predictor, world.task.region) if name.endswith(WALLS) else predictor
 
 
 def usual_predictor(actor: Actor) -> str:
@@ -180,6 +179,7 @@ def _environment_settings(setting: Setting, actor: Actor) -> EnvironmentSettings
             noise_m=(right, down, depth),
             bias_m=(x, y, z),
         ),
+        longest_s=setting.longest_s,
     )
 
 

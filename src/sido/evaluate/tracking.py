@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from sido.arrays import Array
+from sido.demos import Demo
 from sido.errors import DataError
 from sido.evaluate.grasps import first_closing
 from sido.evaluate.measures import planned_steps
@@ -43,6 +44,28 @@ class Tracking:
             commanded.append(rollout.action[ends - 1, :3].astype(float))
             objects.append(rollout.object_position[ends].astype(float))
         return Tracking(np.concatenate(commanded), np.concatenate(objects))
+
+    @staticmethod
+    def of_demo(demo: Demo, action_horizon: int = 8) -> Tracking:
+        """Of a demonstration with absolute goals, as if its chunks had been executed up to `T_a`."""
+        if demo.object_position is None or demo.action_spec.kind != "absolute":
+            raise DataError(
+                "no slope without the object's position and absolute goals",
+                demo=demo.name,
+                found=f"{demo.action_spec.kind} actions",
+            )
+        until = len(demo) - 1 if demo.grasp is None else demo.grasp.index
+        ends = np.arange(action_horizon, until + 1, action_horizon)
+        return Tracking(demo.actions[ends - 1, :3].astype(float), demo.object_position[ends].astype(float))
+
+    @staticmethod
+    def joined(parts: Sequence[Tracking]) -> Tracking:
+        """All points."""
+        nothing = np.zeros((0, 3))
+        return Tracking(
+            np.concatenate([nothing, *(part.commanded for part in parts)]),
+            np.concatenate([nothing, *(part.objects for part in parts)]),
+        )
 
     def slope(self, axis: int = 0) -> float:
         """`beta = Cov(p_cmd, P) / Var(P)` along an axis of the base frame: 1 follows one for one, 0 does not at all.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, final
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 import torch
@@ -31,13 +31,13 @@ from sido.augment import (
     fit_dynamics,
 )
 from sido.augment.generate import AnyRefiner, reaching
-from sido.demos import Demo, DemoDataset
+from sido.demos import ACTION_SPECS, Demo, DemoDataset, to_absolute, to_relative
 from sido.errors import DataError, SettingError
 from sido.experiments.chunk_execution import ChunkExecutor, ExecutedChunks, Snapshots
 from sido.geometry import sparc
 from sido.sim.tasks import Task
 
-__all__ = ["ChunkStudy", "ChunkStudyRow", "ChunkStudySettings", "study_chunks"]
+__all__ = ["ChunkStudy", "ChunkStudyRow", "ChunkStudySettings", "as_kind", "study_chunks"]
 
 STATIC = "static demo"
 
@@ -160,6 +160,18 @@ def study_chunks(
         executor.close()
     errors = dynamics_errors(model, [RobotMotion.of(demo) for demo in held_out], horizon=settings.prediction_horizon)
     return ChunkStudy(tuple(rows), errors)
+
+
+def as_kind(dataset: DemoDataset, kind: Literal["absolute", "relative"]) -> DemoDataset:
+    """The same demonstrations, told in absolute goals or in relative increments."""
+    if kind == "absolute":
+        return dataset.map(to_absolute)
+    if dataset.info.action_spec.kind == "relative":
+        return dataset
+    like = ACTION_SPECS["osc-delta"]
+    if dataset.info.action_spec.rate_hz != like.rate_hz:
+        raise SettingError("no relative actions at this rate", found=dataset.info.action_spec.rate_hz, expected=20.0)
+    return dataset.map(lambda demo: to_relative(demo, like))
 
 
 def _generators(fitted: list[Demo], settings: ChunkStudySettings) -> list[tuple[str, float, AnyRefiner]]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import difflib
 
 from sido.errors import SettingError
-from sido.experiments.experiment import Experiment, Method, Scale, World
+from sido.experiments.exhibits import (
+    ChunkLevel,
+    CollectionCost,
+    ForecastErrors,
+    SpeedSweep,
+    TrackingSlope,
+    WristViews,
+)
+from sido.experiments.experiment import Experiment, Method, Taught, World
 
-__all__ = ["EXPERIMENTS", "SCALES", "experiment_named"]
-
-_PAPER_DEMOS = {"stack": 200, "square": 1000, "mug": 1000, "gantry": 64, "peachtree": 25}
-
-SCALES: dict[str, Scale] = {
-    "smoke": Scale("smoke", dict.fromkeys(_PAPER_DEMOS, 4), 1, 2, "cpu", training_steps=20),
-    "demo": Scale("demo", {**_PAPER_DEMOS, "square": 200, "mug": 200}, 1, 20, "cpu"),
-    "cpu": Scale("cpu", {**_PAPER_DEMOS, "square": 200, "mug": 200}, 3, 100, "cpu"),
-    "paper": Scale("paper", _PAPER_DEMOS, 3, 100, "paper", image_px=84),
-}
+__all__ = ["EXPERIMENTS", "experiment_named"]
 
 # --- methods
 
@@ -30,6 +29,13 @@ SIDO_CONTACT = Method(
     "DP + SIDO, contact horizon, walls", "dp-sido", "last-turn+walls", horizon="contact", reaching_action_horizon=2,
     ours=True,
 )  # fmt: skip
+SIDO_FEED_FORWARD = Method(
+    "DP + SIDO + feed-forward", "dp-sido", "hold", correction="feed-forward", reaching_action_horizon=2, ours=True
+)
+DYNA = Method("DP + SIDO (DynaSIDO)", "dp-sido", "finite-difference", generator="mppi")
+DYNA_NEWTON = Method(
+    "DP + SIDO (DynaSIDO, Gauss-Newton)", "dp-sido", "finite-difference", generator="gauss-newton", ours=True
+)
 EQUI_CURRENT = Method("EquiDP (cur. pose)", "equidp-current-pose", "hold")
 EQUI_AC = Method("EquiDP + AC", "equidp-current-pose", "hold", correction="ac")
 EQUI_SIDO = Method("EquiDP + SIDO", "equidp-sido", "finite-difference")
@@ -54,7 +60,7 @@ def _rows(worlds: tuple[World, ...], **rows: str) -> dict[tuple[str, str], float
     }
 
 
-_PAPERS = (DP, CURRENT, AC, SIDO, EQUI_CURRENT, EQUI_AC, EQUI_SIDO)
+_PAPERS = (DP, CURRENT, AC, SIDO, DYNA, EQUI_CURRENT, EQUI_AC, EQUI_SIDO)
 _ALL = (*_simulated("mug"), *_simulated("square"), *_simulated("stack"))
 _GANTRY = tuple(
     World("gantry", motion, 0.015 if motion != "still" else 0.0) for motion in ("still", "x", "y", "gantry")
@@ -67,7 +73,27 @@ _VELOCITIES = (
     World("gantry", "gantry", 0.045),
     World("gantry", "variable-speed", 0.03),
 )
-_FERNN_RANGE = Method("DP + SIDO", "dp-sido", "finite-difference-measured", generator="varying", reach_mps=0.045)
+_GANTRY_X = (World("gantry", "x", 0.015),)
+_RANDOM = World("gantry", "gantry", 0.015)
+
+_FERNN_RANGE = Method(
+    "DP + SIDO, FERNN", "dp-sido", Taught("fernn", "gantry", (0.015, 0.03, 0.045)), lengths="varying", reach_mps=0.045
+)
+_MEASURED_RANGE = Method(
+    "DP + SIDO, finite difference", "dp-sido", "finite-difference-measured", lengths="varying", reach_mps=0.045,
+    ours=True,
+)  # fmt: skip
+_MOVING = Method("DP, moving demonstrations", "dp-current-pose", "hold", trained_on="moving")
+
+_SWAPPED: dict[str, tuple[str | Taught, bool]] = {
+    "finite difference": ("finite-difference", False),
+    "MLP": (Taught("mlp", "gantry", (0.015,)), False),
+    "FERNN": (Taught("fernn", "gantry", (0.015,)), False),
+    "Kalman": ("kalman", True),
+    "last turn, walls": ("last-turn+walls", True),
+    "true future": ("true-future", True),
+}
+"""Predictors, and whether they are ours."""
 
 _DEMO_WORLDS = (
     World("stack"),
@@ -84,7 +110,7 @@ _DECLARED = (
         "demo",
         "Static in, dynamic out",
         "Two policies, trained on the same static demonstrations of Stack, from state; the object then moves.",
-        (CURRENT, AC, PREDICTED, FEED_FORWARD, SIDO, SIDO_CONTACT),
+        (CURRENT, AC, PREDICTED, FEED_FORWARD, SIDO, SIDO_FEED_FORWARD, SIDO_CONTACT),
         _DEMO_WORLDS,
         reference="DP (cur. pose)",
     ),
@@ -109,7 +135,7 @@ _DECLARED = (
         "stack",
         "Stack, five motions at 2, 4 and 6 cm/s",
         "The part of Table 1 in which most succeeds, and where speed begins to tell.",
-        (CURRENT, AC, PREDICTED, FEED_FORWARD, SIDO, SIDO_CONTACT),
+        (CURRENT, AC, PREDICTED, FEED_FORWARD, SIDO, SIDO_FEED_FORWARD, SIDO_CONTACT),
         tuple(dict.fromkeys(world for speed in (0.02, 0.04, 0.06) for world in _simulated("stack", speed))),
         reference="DP (cur. pose)",
     ),
@@ -138,54 +164,124 @@ _DECLARED = (
         reference="DP (cur. pose)",
     ),
     Experiment(
+        "tracking",
+        "Figure: the gripper tracks the object",
+        "The slope of the commanded hand over the object on Gantry x: 1 follows one for one, 0 ignores its motion.",
+        (DP, CURRENT, AC, FEED_FORWARD, SIDO),
+        _GANTRY_X,
+        paper=_rows(_GANTRY_X, DP="0.10", DP__cur__pose_="0.35", DP___AC="0.00", DP___SIDO="0.55"),
+        reference="DP (cur. pose)",
+        exhibits=(
+            TrackingSlope(
+                _GANTRY_X[0],
+                paper={"": 0.62, DP.name: 0.31, CURRENT.name: 0.10, AC.name: 0.24, SIDO.name: 0.42},
+            ),
+        ),
+    ),
+    Experiment(
+        "tsne",
+        "Figure: wrist views stay in distribution",
+        "Gantry x from images: the wrist's views in each policy's own encoder, and at the grasp attempt.",
+        (DP, CURRENT, AC, SIDO),
+        _GANTRY_X,
+        obs="image",
+        paper=_rows(_GANTRY_X, DP="0.10", DP__cur__pose_="0.35", DP___AC="0.00", DP___SIDO="0.55"),
+        reference="DP (cur. pose)",
+        exhibits=(WristViews(_GANTRY_X[0]),),
+    ),
+    Experiment(
         "speed-sweep",
         "Figure: success as the object gets faster, Stack x",
-        "H-SIDO at 0 to 10 cm/s. The paper's other column, DynaSIDO, is the chunk study's (docs/log.md).",
-        (CURRENT, PREDICTED, FEED_FORWARD, SIDO, SIDO_CONTACT),
+        "H-SIDO and DynaSIDO at 0 to 10 cm/s, a policy of each, trained on displacements for 2 cm/s.",
+        (CURRENT, PREDICTED, FEED_FORWARD, SIDO, DYNA, DYNA_NEWTON, SIDO_FEED_FORWARD, SIDO_CONTACT),
         _SWEEP,
-        paper=_rows(_SWEEP, DP___SIDO="0.95 0.90 0.20 0.05 0.05 0.00"),
-        reference="DP (cur. pose)",
+        paper=_rows(
+            _SWEEP, DP___SIDO="0.95 0.90 0.20 0.05 0.05 0.00", DP___SIDO__DynaSIDO_="0.95 0.90 0.35 0.25 0.15 0.05"
+        ),
+        reference="DP + SIDO",
+        exhibits=(SpeedSweep(),),
+    ),
+    Experiment(
+        "chunk-study",
+        "Table: H-SIDO and DynaSIDO at 2 cm/s, chunk by chunk",
+        "Eligible chunks of static demonstrations, their object displaced, executed in the simulator; and the policies "
+        "that are trained on them.",
+        (SIDO, DYNA, DYNA_NEWTON),
+        _SWEEP[1:2],
+        paper=_rows(_SWEEP[1:2], DP___SIDO="0.90", DP___SIDO__DynaSIDO_="0.90"),
+        reference="DP + SIDO",
+        exhibits=(
+            ChunkLevel(
+                paper={
+                    "static demo": (12.26, 8.10, -2.172, 0.300),
+                    "H-SIDO": (12.38, 8.15, -2.139, 0.269),
+                    "DynaSIDO, MPPI": (12.38, 8.16, -2.140, 0.271),
+                },
+            ),
+        ),
     ),
     Experiment(
         "varying-velocity",
         "Table: varying velocity, Gantry random",
-        "Counterfactuals of any length up to 4.5 cm/s; the predictor measures the speed. (The paper's has FERNN: "
-        "`sido predictor fit`, then `sido evaluate --predictor FOLDER`.)",
-        (_FERNN_RANGE,),
+        "Counterfactuals of any length up to 4.5 cm/s; the predictors measure the speed. FERNN is taught on five "
+        "minutes at 1.5, 3 and 4.5 cm/s.",
+        (_FERNN_RANGE, _MEASURED_RANGE),
         _VELOCITIES,
-        paper=_rows(_VELOCITIES, DP___SIDO="0.25 0.25 0.10 0.40"),
+        paper={
+            (_FERNN_RANGE.name, world.name): rate
+            for world, rate in zip(_VELOCITIES, (0.25, 0.25, 0.10, 0.40), strict=True)
+        },
+        reference=_FERNN_RANGE.name,
+        exhibits=(ForecastErrors(),),
     ),
     Experiment(
         "moving-demonstrations",
         "Table: static demonstrations with SIDO, or moving ones",
-        "A policy that is trained on demonstrations with a moving object, whose expert leads it.",
-        (Method("DP, moving demonstrations", "dp-current-pose", "hold", trained_on="moving"), SIDO),
-        (World("gantry"), World("gantry", "gantry", 0.015)),
+        "A policy that is trained on demonstrations with a moving object, whose expert leads it; and what these cost.",
+        (_MOVING, SIDO),
+        (World("gantry"), _RANDOM),
         paper={
-            ("DP, moving demonstrations", World("gantry").name): 0.80,
-            ("DP, moving demonstrations", World("gantry", "gantry", 0.015).name): 0.05,
-            ("DP + SIDO", World("gantry").name): 1.00,
-            ("DP + SIDO", World("gantry", "gantry", 0.015).name): 0.25,
+            (_MOVING.name, World("gantry").name): 0.80,
+            (_MOVING.name, _RANDOM.name): 0.05,
+            (SIDO.name, World("gantry").name): 1.00,
+            (SIDO.name, _RANDOM.name): 0.25,
         },
-        reference="DP, moving demonstrations",
+        reference=_MOVING.name,
+        exhibits=(
+            CollectionCost(
+                paper_rate={"static": 0.985, "moving": 0.598},
+                paper_minutes={"static": 109.0, "moving": 153.0},
+                paper_coverage=0.8002,
+            ),
+        ),
     ),
     Experiment(
         "predictors",
         "Table: predictors, the policy held fixed, Gantry random",
-        "With forecast errors. Learned predictors (MLP, FERNN) are fitted with `sido predictor fit`.",
-        tuple(
-            Method(f"DP + SIDO, {name}", "dp-sido", name, ours=name != "finite-difference")
-            for name in ("finite-difference", "kalman", "last-turn+walls", "true-future")
+        "MLP and FERNN are taught on five minutes of this motion. The true future is an oracle.",
+        tuple(Method(f"DP + SIDO, {name}", "dp-sido", what, ours=ours) for name, (what, ours) in _SWAPPED.items()),
+        (_RANDOM,),
+        paper={
+            ("DP + SIDO, finite difference", _RANDOM.name): 0.25,
+            ("DP + SIDO, MLP", _RANDOM.name): 0.25,
+            ("DP + SIDO, FERNN", _RANDOM.name): 0.40,
+        },
+        reference="DP + SIDO, finite difference",
+        exhibits=(
+            ForecastErrors(
+                {
+                    "DP + SIDO, finite difference": 0.0297,
+                    "DP + SIDO, MLP": 0.0221,
+                    "DP + SIDO, FERNN": 0.0177,
+                }
+            ),
         ),
-        (World("gantry", "gantry", 0.015),),
-        paper={("DP + SIDO, finite-difference", World("gantry", "gantry", 0.015).name): 0.25},
-        reference="DP + SIDO, finite-difference",
     ),
     Experiment(
         "images",
         "Stack from images",
         "The paper's setting: agent and wrist view, no offset features, other objects from the pictures alone.",
-        (DP, CURRENT, PREDICTED, FEED_FORWARD, SIDO),
+        (DP, CURRENT, PREDICTED, FEED_FORWARD, SIDO, SIDO_FEED_FORWARD),
         (
             World("stack"),
             *(World("stack", motion, speed) for speed in (0.02, 0.04, 0.06) for motion in ("x", "random")),

@@ -1,15 +1,17 @@
-"""What a table of the paper is: methods, worlds, and what the paper itself found."""
+"""What a table of the paper is: methods, worlds, what is shown beside, and what the paper itself found."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, final
 
 from sido.errors import SettingError
 from sido.evaluate import Setting
+from sido.experiments.exhibit import Exhibit
 
-__all__ = ["Experiment", "Method", "Scale", "World"]
+__all__ = ["Experiment", "Method", "Scale", "Taught", "World"]
 
 
 @final
@@ -28,34 +30,55 @@ class World:
 
 @final
 @dataclass(frozen=True)
+class Taught:
+    """A predictor that is taught on simulated motion before it is asked."""
+
+    network: Literal["mlp", "fernn"]
+    motion: str
+    speeds_mps: tuple[float, ...]
+    """The minutes are shared out evenly among them."""
+    minutes: float = 5.0
+
+    def path(self, folder: Path) -> Path:
+        """Where it is kept."""
+        speeds = "-".join(f"{100 * speed:g}" for speed in self.speeds_mps)
+        return folder / "predictors" / f"{self.network}-{self.motion}-{speeds}cm"
+
+
+@final
+@dataclass(frozen=True)
 class Method:
     """A row: which policy, and how it is used."""
 
     name: str
     preset: str
     """Of `sido.train`: dp, dp-current-pose, dp-sido, equidp, ..."""
-    predictor: str
+    predictor: str | Taught
     correction: str = "none"
     horizon: str = "chunk"
     reaching_action_horizon: int | None = None
     trained_on: Literal["static", "moving"] = "static"
-    generator: Literal["fixed", "varying"] = "fixed"
-    """Of counterfactuals: displacements of v T_p, or of any length up to `reach_mps` T_p."""
+    lengths: Literal["fixed", "varying"] = "fixed"
+    """Of counterfactual displacements: v T_p, or any up to `reach_mps` T_p."""
     reach_mps: float = 0.02
     """The speed that the longest counterfactual displacement is for."""
+    generator: Literal["heuristic", "mppi", "gauss-newton"] = "heuristic"
+    """Of counterfactual chunks: H-SIDO's ramp, or DynaSIDO with one of its refinements."""
     ours: bool = False
     """Not in the paper: a baseline that it leaves out, or a variant that closes a gap."""
 
-    def setting(self, world: World) -> Setting:
-        """Of a cell."""
+    def setting(self, world: World, folder: Path, longest_s: float | None = None) -> Setting:
+        """Of a cell, whose taught predictor is in the folder."""
+        taught = self.predictor if isinstance(self.predictor, str) else str(self.predictor.path(folder))
         return Setting(
             task=world.task,
             motion=world.motion,
             speed_mps=world.speed_mps,
-            predictor=self.predictor,
+            predictor=taught,
             correction=self.correction,
             horizon=self.horizon,
             reaching_action_horizon=self.reaching_action_horizon,
+            longest_s=longest_s,
         )
 
 
@@ -74,6 +97,8 @@ class Experiment:
     """Success by method and world, as the paper reports it: of 20 rollouts, in its own simulator or on its robots."""
     reference: str = ""
     """The method that the others are compared with, in pairs."""
+    exhibits: tuple[Exhibit, ...] = ()
+    """What is shown beside success."""
 
     def __post_init__(self) -> None:
         names = [method.name for method in self.methods]
@@ -99,6 +124,12 @@ class Scale:
     training_steps: int | None = None
     """None for the preset's own."""
     image_px: int = 64
+    teaching_steps: int | None = None
+    """Of taught predictors; None for the network's own."""
+    longest_s: float | None = None
+    """Of episodes; None for the task's own."""
+    chunks: int = 200
+    """That the study of chunks executes."""
 
     @property
     def seeds(self) -> range:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import base64
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
 
-from sido.evaluate import RunPolicy
 from sido.experiments.charts import curves, intervals, shares
+from sido.experiments.exhibit import Shown
 from sido.experiments.experiment import World
-from sido.experiments.films import film_rollout
-from sido.experiments.pieces import pieces_of, run_piece
+from sido.experiments.films import films_of
+from sido.experiments.pieces import pieces_of
 from sido.experiments.table import Entry, Table
 from sido.release import versions
 from sido.train import read_clock, read_metrics
@@ -27,26 +27,17 @@ _CAUSES = (
 )  # fmt: skip
 
 
-def page(table: Table, folder: Path, *, videos: bool = True, told: Callable[[str], None] = lambda _: None) -> str:
-    """The whole page.
-
-    Args:
-        table: What came out.
-        folder: Where its runs are.
-        videos: Film one episode of the hardest world under each method.
-        told: Called with what is being done.
-    """
+def page(table: Table, folder: Path) -> str:
+    """The whole page: of the table, its exhibits, and the films that there are in the folder of its runs."""
     experiment = table.experiment
     sections = [
         f"<h1>{escape(experiment.title)}</h1>",
         f'<p class="lead">{escape(experiment.about)}</p>',
         _verdict(table),
-    ]
-    if videos:
-        sections.append(_films(table, folder, told))
-    sections += [
+        _filmed(table, folder),
         "<h2>Success</h2>",
         _rates(table),
+        *(_exhibit(exhibit.shown(table, folder)) for exhibit in experiment.exhibits),
         "<h2>World by world</h2>",
         '<div class="grid2">' + "".join(_world(table, world) for world in experiment.worlds) + "</div>",
         "<h2>Why the others failed</h2>",
@@ -239,56 +230,42 @@ def _training(table: Table, folder: Path) -> str:
     )
 
 
-def _films(table: Table, folder: Path, told: Callable[[str], None]) -> str:
-    """The same episode under each method: the world in which they differ most, a seed in which they do."""
-    experiment = table.experiment
-    spread = {
-        world.name: max(rates) - min(rates)
-        for world in experiment.worlds
-        for rates in ([table[method.name, world.name].pooled.rate for method in experiment.methods],)
-    }
-    world = max(experiment.worlds, key=lambda each: (spread[each.name], each.speed_mps))
-    seed = _telling_seed(table, world)
+def _filmed(table: Table, folder: Path) -> str:
+    """Those of the films that there are."""
+    films = [film for film in films_of(table, folder) if film.path.exists()]
+    if not films:
+        return ""
     figures: list[str] = []
-    for method in experiment.methods:
-        told(f"filming {method.name}")
-        run = run_piece(experiment, method, world.task, table.scale, 0).path(folder)
-        film = film_rollout(RunPolicy(run)(), method.setting(world), seed)
-        data = base64.b64encode(film).decode()
-        outcome = "success" if _succeeds(table, method.name, world, seed) else "failure"
+    for film in films:
+        data = base64.b64encode(film.path.read_bytes()).decode()
+        outcome = '<span class="good">success</span>' if film.success else "<span>failure</span>"
         figures.append(
             f'<figure><video autoplay loop muted playsinline src="data:video/mp4;base64,{data}"></video>'
-            f"<figcaption>{escape(method.name)}<span>{outcome}</span></figcaption></figure>"
+            f"<figcaption>{escape(film.method)}{outcome}</figcaption></figure>"
         )
     return (
-        f"<h2>The same episode under each method</h2><p>{escape(world.name)}, seed {seed}, training seed 0. Where "
-        'episodes are shorter, their films begin again sooner.</p><div class="films">' + "".join(figures) + "</div>"
+        f"<h2>The same episode under each method</h2><p>{escape(films[0].setting.world)}, seed {films[0].seed}, "
+        'training seed 0. Where episodes are shorter, their films begin again sooner.</p><div class="films">'
+        + "".join(figures)
+        + "</div>"
     )
 
 
-def _telling_seed(table: Table, world: World) -> int:
-    """The first episode that the reference (or first method) fails and the most others succeed in."""
-    methods = [method.name for method in table.experiment.methods]
-    first = table.experiment.reference or methods[0]
-    outcomes = {name: _outcomes(table, name, world) for name in methods}
-    return max(
-        table.scale.seeds,
-        key=lambda seed: (not outcomes[first][seed], sum(found[seed] for found in outcomes.values()), -seed),
+def _exhibit(shown: Shown) -> str:
+    head = "".join(f"<th>{escape(column)}</th>" for column in shown.columns)
+    rows = "".join(
+        f"<tr><th>{escape(first)}</th>" + "".join(f'<td class="plain">{escape(cell)}</td>' for cell in others) + "</tr>"
+        for first, *others in shown.rows
     )
-
-
-def _outcomes(table: Table, method: str, world: World) -> dict[int, bool]:
-    """Of training seed 0."""
-    from sido.evaluate.rollout_file import read_about
-
-    files = sorted(table[method, world.name].folders[0].glob("[!.]*.parquet"))
-    return {
-        episode["seed"]: episode["ending"] == "success" for file in files for episode in read_about(file)["episodes"]
-    }
-
-
-def _succeeds(table: Table, method: str, world: World, seed: int) -> bool:
-    return _outcomes(table, method, world)[seed]
+    figures = "".join(
+        f'<figure class="drawn">{figure.html}<figcaption>{escape(figure.caption)}</figcaption></figure>'
+        for figure in shown.figures
+        if figure.html
+    )
+    return (
+        f'<h2>{escape(shown.title)}</h2><div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>'
+        f'</table></div><p class="note">{escape(shown.note)}</p><div class="figures">{figures}</div>'
+    )
 
 
 def _made(table: Table) -> str:

@@ -143,7 +143,8 @@ def _measured(
     places: list[Path] = []
     for seed in range(scale.training_seeds):
         run = run_piece(experiment, method, world.task, scale, seed).path(folder)
-        cell = cell_of(run / "rollouts", RunPolicy(run), method.setting(world))
+        setting = method.setting(world, folder, scale.longest_s)
+        cell = cell_of(run / "rollouts", RunPolicy(run), setting)
         rows.append([measure(rollout) for rollout in cell.rollouts(scale.seeds)])
         places.append(cell.folder)
     return rows, places

@@ -22,7 +22,7 @@ forecast.positions  # [B, 3] at now_s + 0.8
 | `named.py` | all of them by name; a learned one by its folder |
 | `track.py`, `track_files.py` | where objects were: simulated, or from a log of real poses |
 | `watching.py`, `questions.py` | how tracks are seen, and what is asked about them |
-| `fitting.py`, `saved.py` | teaching the learned ones (with torch), and keeping them |
+| `lessons.py`, `fitting.py`, `saved.py` | what the learned ones are taught on; teaching (torch); keeping them |
 | `assessing.py`, `picture.py` | how far off they are |
 """
 

@@ -16,9 +16,10 @@ from sido.predict.last_turn import LastTurn
 from sido.predict.predictor import Predictor
 from sido.predict.saved import load_learned
 
-__all__ = ["PREDICTORS", "predictor_named"]
+__all__ = ["AT_REST", "PREDICTORS", "predictor_named"]
 
-_AT_REST = "deadband:"
+AT_REST = "deadband:"
+"""Before a predictor's name: what does not show that it moves rests."""
 
 PREDICTORS: dict[str, Callable[[float | None], Predictor]] = {
     "hold": lambda _speed: Hold(),
@@ -39,8 +40,8 @@ def predictor_named(name: str, speed_mps: float | None = None) -> Predictor:
         name: "kalman", "runs/fernn", "deadband:last-turn".
         speed_mps: The object's known speed, for those that are told.
     """
-    if name.startswith(_AT_REST):
-        return Deadband(predictor_named(name.removeprefix(_AT_REST), speed_mps))
+    if name.startswith(AT_REST):
+        return Deadband(predictor_named(name.removeprefix(AT_REST), speed_mps))
     if name in PREDICTORS:
         return PREDICTORS[name](speed_mps)
     if Path(name).is_dir():

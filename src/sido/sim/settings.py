@@ -39,8 +39,14 @@ class EnvironmentSettings:
     """Standard deviation of the arm's joints about their home at a reset, as robosuite's."""
     lost_after_steps: int = 4
     """A grasp is lost when no finger has touched the object for so many control steps and it is back at rest."""
+    longest_s: float | None = None
+    """Ends episodes before the task's own time is over."""
 
     def __post_init__(self) -> None:
+        if self.longest_s is not None and not self.longest_s > 0.0:
+            raise SettingError(
+                "not usable", field="EnvironmentSettings.longest_s", found=self.longest_s, expected="above 0"
+            )
         if not (math.isfinite(self.arm_noise_rad) and self.arm_noise_rad >= 0):
             raise SettingError(
                 "not usable", field="EnvironmentSettings.arm_noise_rad", found=self.arm_noise_rad, expected="0 or more"

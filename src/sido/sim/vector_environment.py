@@ -105,7 +105,8 @@ class VectorEnvironment:
             )
         except SidoError as error:
             raise error.at(demo=f"environment of {task.name!r}") from None
-        self.horizon = round(task.horizon_s * settings.action_spec.rate_hz)
+        longest_s = min(task.horizon_s, settings.longest_s or task.horizon_s)
+        self.horizon = round(longest_s * settings.action_spec.rate_hz)
         """Control steps after which an episode ends by time."""
         self._episodes: list[Episode | None] = [None] * envs
         self._sceneries: dict[int, mujoco.MjData] = {}  # the stepper's own data know nothing of what is only seen

@@ -1,0 +1,1 @@
+"""The part of scikit-learn that sido uses, typed."""
