@@ -12,9 +12,24 @@ import pytest
 import torch
 
 from sido.errors import DataError, SettingError
-from sido.evaluate import Cell, Estimator, Player, Portion, Rollout, Setting, Stage, Standing, cell_of, play, roll_out
+from sido.evaluate import (
+    Cell,
+    Estimator,
+    Player,
+    Portion,
+    Rollout,
+    Setting,
+    Stage,
+    Standing,
+    Wanted,
+    cell_of,
+    play,
+    roll_out,
+    roll_out_all,
+)
 from sido.evaluate.rollout import MOMENTS, STEPS
 from sido.jobs import Here, Processes
+from sido.predict import MLP, save_learned
 from sources import Hasty, Reaching, Untrained
 
 torch.set_num_threads(1)
@@ -147,6 +162,49 @@ def test_cells_are_kept_apart(tmp_path: Path):
     assert len({cell.folder for cell in [usual, *others]}) == 5
     assert usual == cell_of(tmp_path, Reaching(), dataclasses.replace(MOVING))
     assert usual.folder.name.startswith("stack-x-6cm-finite-difference-")
+
+
+def test_a_learned_predictor_is_known_by_what_it_learnt(tmp_path: Path):
+    """Wherever its folder lies; another one is another cell."""
+    setting = dataclasses.replace(MOVING, predictor=str(learned(tmp_path / "a", 1.0)))
+    here = cell_of(tmp_path, Reaching(), setting)
+    assert here.folder.name.startswith("stack-x-6cm-a-")
+    moved = dataclasses.replace(setting, predictor=str(learned(tmp_path / "deep" / "a", 1.0)))
+    assert cell_of(tmp_path, Reaching(), moved).folder == here.folder
+    other = dataclasses.replace(setting, predictor=str(learned(tmp_path / "other" / "a", 2.0)))
+    assert cell_of(tmp_path, Reaching(), other).folder != here.folder
+    walls = dataclasses.replace(setting, predictor=f"{setting.predictor}+walls")
+    assert cell_of(tmp_path, Reaching(), walls).folder != here.folder
+    assert setting.deployment == "a"
+
+
+def learned(folder: Path, weight: float) -> Path:
+    weights = {name: np.full(shape, weight, dtype=np.float32) for name, shape in MLP.shapes(8).items()}
+    save_learned(MLP(weights, 8), folder)
+    return folder
+
+
+def test_several_policies_are_played_as_each_alone(quick: None, tmp_path: Path):
+    wanted = [
+        Wanted(tmp_path / "both" / str(number), source, [MOVING, Setting()])
+        for number, source in enumerate((Reaching(), Untrained(), Reaching("again")))
+    ]
+    told: list[Standing] = []
+    cells = roll_out_all(wanted, [4, 5], Here(), envs=2, progress=told.append)
+    assert (told[-1].done, told[-1].wanted) == (12, 12)
+    for number, source in enumerate((Reaching(), Untrained())):
+        alone = roll_out(tmp_path / "alone" / str(number), source, [MOVING, Setting()], [4, 5], Here())
+        for one, other in zip(cells[2 * number : 2 * number + 2], alone, strict=True):
+            assert_same(list(one.rollouts()), list(other.rollouts()))
+
+
+def test_episodes_can_be_cut_short(tmp_path: Path):
+    (rollout,) = Player(Reaching()(), envs=1)(Portion(dataclasses.replace(MOVING, longest_s=0.5), (3,)))
+    assert (len(rollout), rollout.ending) == (10, "time")
+    usual = cell_of(tmp_path, Reaching(), MOVING)
+    assert cell_of(tmp_path, Reaching(), dataclasses.replace(MOVING, longest_s=0.5)).folder != usual.folder
+    with pytest.raises(SettingError, match="longest_s"):
+        Player(Reaching()(), envs=1)(Portion(dataclasses.replace(MOVING, longest_s=0.0), (3,)))
 
 
 def test_a_killed_writer_leaves_nothing_that_is_read(quick: None, tmp_path: Path):

@@ -9,6 +9,7 @@ policy, and the versions of what computes. Another policy in the same run has ot
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
@@ -167,7 +168,7 @@ def roll_out_all(
 
 
 def _decides(setting: Setting, policy: str) -> dict[str, Any]:
-    computing = {name: version for name, version in versions(_COMPUTING).items() if name in _COMPUTING}
+    computing = dict(_computing())
     told: dict[str, Any] = json.loads(setting.to_json())
     if setting.longest_s is None:  # as before there was such a thing
         del told["longest_s"]
@@ -178,6 +179,12 @@ def _decides(setting: Setting, policy: str) -> dict[str, Any]:
         decides["predictor"] = hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
         told["predictor"] = setting.predictor.replace(str(learned), "learned")
     return decides
+
+
+@functools.cache
+def _computing() -> tuple[tuple[str, str], ...]:
+    """Versions; git, which `versions` asks as well, would take longer than all else of a cell."""
+    return tuple((name, version) for name, version in versions(_COMPUTING).items() if name in _COMPUTING)
 
 
 def _begin(cell: Cell) -> None:
