@@ -77,8 +77,8 @@ class Recipe:
     observation_steps: int = 2
     offset_features: bool = False
     goals_from_hand: bool = False
-    landmarks: bool = True
-    """Whether it is told where the other things are; else it sees them in the images only."""
+    landmarks: Literal["told", "spotted", "unknown"] = "told"
+    """Whether it is told where the other things are, learns to read it off its images, or sees them and no more."""
     draws: int = 1
     optimiser: AdamWConfig = field(default_factory=AdamWConfig)
     average: AverageConfig = field(default_factory=AverageConfig)
@@ -97,29 +97,29 @@ _LAPTOP_RATE = AdamWConfig(learning_rate=1e-3, betas=(0.9, 0.999), weight_decay=
 RECIPES: dict[tuple[PolicyClass, Sight, Scale], Recipe] = {
     # Laptops: docs/training.md has what was measured.
     ("dp", "state", "cpu"): Recipe(
-        Steps(8000), 128, MlpConfig(256, 3), FlowMatchingConfig(6),
-        observation_steps=1, goals_from_hand=True, offset_features=True, optimiser=_LAPTOP_RATE,
+        Steps(20_000), 128, MlpConfig(256, 3), FlowMatchingConfig(6),
+        observation_steps=1, goals_from_hand=True, offset_features=True, optimiser=_LAPTOP_RATE, off_centre=OffCentre(),
     ),
     ("dp", "image", "cpu"): Recipe(
-        Steps(6000), 64, MlpConfig(256, 3), FlowMatchingConfig(6), SmallCnnConfig((16, 32, 64), 64),
-        observation_steps=1, goals_from_hand=True, landmarks=False, draws=4, optimiser=_LAPTOP_RATE,
-        precision="bfloat16",
+        Steps(8000), 64, MlpConfig(256, 3), FlowMatchingConfig(6), SmallCnnConfig((16, 32, 32), 64, keypoints=32),
+        observation_steps=1, goals_from_hand=True, offset_features=True, landmarks="spotted", draws=16,
+        optimiser=_LAPTOP_RATE, off_centre=OffCentre(), precision="bfloat16",
     ),
     ("equidp", "state", "cpu"): Recipe(
         Steps(6000), 64, MlpConfig(128, 3), FlowMatchingConfig(6), observation_steps=1, goals_from_hand=True,
-        offset_features=True, optimiser=_LAPTOP_RATE, fields=32, action_fields=16,
+        offset_features=True, optimiser=_LAPTOP_RATE, off_centre=OffCentre(), fields=32, action_fields=16,
     ),
     ("equidp", "image", "cpu"): Recipe(
         Steps(6000), 64, MlpConfig(128, 3), FlowMatchingConfig(6), SmallCnnConfig((16, 32, 64), 64),
-        observation_steps=1, goals_from_hand=True, landmarks=False, draws=4, optimiser=_LAPTOP_RATE, fields=32,
-        action_fields=16, crop=58,
+        observation_steps=1, goals_from_hand=True, landmarks="unknown", draws=4, optimiser=_LAPTOP_RATE,
+        off_centre=OffCentre(), fields=32, action_fields=16, crop=58,
     ),
     # Diffusion Policy's own: its low-dimensional configuration, and its image one with the paper's encoder.
     ("dp", "state", "paper"): Recipe(
         Epochs(5000), 256, UnetConfig((256, 512, 1024)), DiffusionConfig(), validation_share=0.02
     ),
     ("dp", "image", "paper"): Recipe(
-        Epochs(3050), 64, UnetConfig(), DiffusionConfig(), DinoV3Config(trained=True), landmarks=False,
+        Epochs(3050), 64, UnetConfig(), DiffusionConfig(), DinoV3Config(trained=True), landmarks="unknown",
         validation_share=0.02,
     ),
     # equidiff's own.
@@ -128,7 +128,7 @@ RECIPES: dict[tuple[PolicyClass, Sight, Scale], Recipe] = {
     ),
     ("equidp", "image", "paper"): Recipe(
         DemoEpochs(50_000), 128, UnetConfig(), DiffusionConfig(), ResNet18Config(64, normalised=False),
-        landmarks=False,
+        landmarks="unknown",
         validation_share=0.02,
     ),
 }  # fmt: skip
@@ -169,8 +169,9 @@ def _policy(method: Method, recipe: Recipe, fitted: Fitted) -> PolicyConfig:
         recipe.observation_steps,
         fitted.cameras,
         fitted.gripper_joints,
-        fitted.landmarks if recipe.landmarks else (),
+        fitted.landmarks if recipe.landmarks == "told" else (),
         recipe.offset_features,
+        fitted.landmarks if recipe.landmarks == "spotted" else (),
     )
     if method.policy == "dp":
         return DiffusionPolicyConfig(
