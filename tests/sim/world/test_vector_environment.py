@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -45,6 +46,22 @@ def test_threads_and_company_change_no_bit(make_world):
         np.testing.assert_array_equal(alone[name][0], rows[2], err_msg=name)
         np.testing.assert_array_equal(rows[1], rows[3], err_msg=f"{name}: the same seed")
     assert np.abs(together["object_position"][0] - together["object_position"][1]).max() > 0.01
+
+
+def test_scenery_is_the_present_of_the_whole_model(make_world, stack: Stack):
+    world: VectorEnvironment = make_world(2, **MOVING)
+    world.reset([3, 4])
+    kept = world.scenery(1)
+    before = kept.geom_xpos.copy()
+    world.step(holding(world))
+    np.testing.assert_array_equal(kept.geom_xpos, before, err_msg="it stays until it is asked for again")
+    for i in range(2):
+        shown, expected = world.scenery(i), mujoco.MjData(stack.scene.model)
+        expected.qpos[:] = world.state.qpos[i]
+        mujoco.mj_forward(stack.scene.model, expected)
+        for name in ("qpos", "geom_xpos", "geom_xmat", "site_xpos", "cam_xpos", "cam_xmat", "light_xpos", "light_xdir"):
+            np.testing.assert_array_equal(getattr(shown, name), getattr(expected, name), err_msg=name)
+        assert shown.time == pytest.approx(world.period_s)
 
 
 def throw(world: VectorEnvironment, i: int, speed_mps: float, stack: Stack) -> None:
