@@ -101,8 +101,8 @@ RECIPES: dict[tuple[PolicyClass, Sight, Scale], Recipe] = {
         observation_steps=1, goals_from_hand=True, offset_features=True, optimiser=_LAPTOP_RATE, off_centre=OffCentre(),
     ),
     ("dp", "image", "cpu"): Recipe(
-        Steps(8000), 64, MlpConfig(256, 3), FlowMatchingConfig(6), SmallCnnConfig((16, 32, 32), 64, keypoints=32),
-        observation_steps=1, goals_from_hand=True, offset_features=True, landmarks="spotted", draws=16,
+        Steps(20_000), 32, MlpConfig(256, 3), FlowMatchingConfig(6), SmallCnnConfig((16, 32, 32), 64, keypoints=32),
+        observation_steps=1, goals_from_hand=True, offset_features=True, landmarks="spotted", draws=8,
         optimiser=_LAPTOP_RATE, off_centre=OffCentre(), precision="bfloat16",
     ),
     ("equidp", "state", "cpu"): Recipe(
