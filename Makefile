@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := .venv-peers
 
-.PHONY: help setup peers demo test lint type bench golden clean
+.PHONY: help setup peers demo smoke test lint type bench golden clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 10
@@ -19,8 +19,11 @@ $(READY): pyproject.toml constraints.txt tools/setup.sh
 peers: $(READY) ## make the environments of robomimic and lerobot, whose own readers judge what we write
 	tools/setup_peers.sh $(VENV) $(PEERS)
 
-demo: $(READY) ## the whole of it on Stack: static demonstrations, two policies, moving objects, a report (demo/demo.html)
+demo: $(READY) ## the whole of it on Stack: static demonstrations, two policies, moving objects, demo/demo.html
 	OMP_NUM_THREADS=1 $(BIN)/sido reproduce demo --scale demo -o demo --workers 2
+
+smoke: $(READY) ## every table and figure of the paper, tiny: does all of it run? (smoke/*.html; the numbers mean nothing)
+	OMP_NUM_THREADS=1 $(BIN)/sido reproduce all --scale smoke -o smoke --workers 2
 
 test: $(READY) peers ## every test
 	$(BIN)/pytest -n 2
@@ -39,5 +42,5 @@ golden: $(READY) ## rewrite the golden files; review the diff
 	$(BIN)/pytest --golden-rewrite tests
 
 clean: ## remove environments and everything that can be made again
-	rm -rf $(VENV) $(PEERS) demo build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) demo smoke build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -260,10 +260,10 @@ def _versions() -> dict[str, str]:
     return {name: version(name) for name in ("sido", "numpy", "torch", "safetensors")}
 
 
-_SEEN: dict[str, tuple[str, float]] = {
-    "noise_m": ("noise, mm", 1000.0),
-    "latency_s": ("late, ms", 1000.0),
-    "dropout": ("lost, %", 100.0),
+_SEEN: dict[str, tuple[str, str, float]] = {
+    "noise_m": ("noise", "mm", 1000.0),
+    "latency_s": ("late", "ms", 1000.0),
+    "dropout": ("lost", "%", 100.0),
 }
 """How poses are seen: what of it differs between rows has a column, the rest stands above."""
 
@@ -272,19 +272,21 @@ def _print(found: list[dict[str, Any]], names: tuple[str, ...], plot: Path | Non
     """For terminals of 80 columns."""
     console = Console()
     varied = [name for name in _SEEN if len({row[name] for row in found}) > 1]
-    alike = ", ".join(f"{_SEEN[name][0]}: {_SEEN[name][1] * found[0][name]:g}" for name in _SEEN if name not in varied)
+    alike = ", ".join(
+        f"{what} {scale * found[0][name]:g} {unit}" for name, (what, unit, scale) in _SEEN.items() if name not in varied
+    )
     console.print(
         f"[bold]final displacement error, cm[/] ({alike})" if alike else "[bold]final displacement error, cm[/]"
     )
     table = Table(box=None, padding=(0, 1, 0, 0), header_style="bold")
-    for heading in ("motion", "cm/s", *(_SEEN[name][0] for name in varied), "predictor", "FDE", "asked"):
+    for heading in ("motion", "cm/s", *(", ".join(_SEEN[name][:2]) for name in varied), "predictor", "FDE", "asked"):
         table.add_column(heading, justify="left" if heading in ("motion", "predictor") else "right", overflow="fold")
     for row in found:
         speed = row["speed_mps"]
         table.add_row(
             row["motion"],
             "" if speed is None else f"{speed * 100:g}",
-            *(f"{_SEEN[name][1] * row[name]:g}" for name in varied),
+            *(f"{_SEEN[name][2] * row[name]:g}" for name in varied),
             escape(row["predictor"]),
             _cm(row),
             str(row["questions"]),

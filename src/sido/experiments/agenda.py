@@ -33,12 +33,13 @@ USUAL_S: dict[str, float] = {
     "play state": 0.25,
     "play image": 2.0,
     "exhibit": 1.0,
+    "film": 3.0,
 }
 """Of one idle processor of 2026: for a demonstration, a predictor, the chunks of a demonstration, an update, a
-rollout, a second. Of laptop-scale policies, and only to begin with: what it really takes is measured."""
+rollout, a second, a film. Of laptop-scale policies, and only to begin with: what it really takes is measured."""
 
 _BEGUN_S = 3.0
-"""What was measured for less says nothing: processes start, code is compiled."""
+"""What was measured for less says nothing."""
 _SLOWEST = 20.0
 
 
@@ -74,7 +75,8 @@ class Agenda:
 
     @property
     def empty(self) -> bool:
-        return not any(amount > 0 for amount in self.amounts.values())
+        """But for films."""
+        return not any(amount > 0 for work, amount in self.amounts.items() if work != "film")
 
     def __str__(self) -> str:
         counts = {
@@ -111,6 +113,8 @@ def agenda_of(experiments: Sequence[Experiment], scale: Scale, folder: Path) -> 
     for experiment in experiments:
         place = Place(experiment, scale, folder)
         agenda.add("exhibit", sum(exhibit.missing(place) for exhibit in experiment.exhibits))
+        if not (folder / f"{experiment.name}.html").exists():  # which films there will be is known once all is played
+            agenda.add("film", min(scale.films, len(experiment.methods)))
     return agenda
 
 
@@ -162,23 +166,25 @@ class Timekeeper:
         self._spent_s: dict[str, float] = {}
         self._expected_s: dict[str, float] = {}
         self._now, self._at = now, now()
-        self._what, self._done = "", dict[str, float]()
+        self._what, self._done, self._starting = "", dict[str, float](), True
 
     def hear(self, task: Task) -> None:
         """Of progress."""
         now, work = self._now(), dict(task.work or {})
-        if task.what == self._what:
-            made = {kind: max(0.0, done - self._done.get(kind, 0.0)) for kind, done in work.items()}
-            expected = {kind: amount * self._usual_s.get(kind, 1.0) for kind, amount in made.items()}
-            total = sum(expected.values())
-            for kind, seconds in expected.items():
-                if total > 0.0:
-                    self._left[kind] = max(0.0, self._left.get(kind, 0.0) - made[kind])
-                    self._spent_s[kind] = self._spent_s.get(kind, 0.0) + (now - self._at) * seconds / total
-                    self._expected_s[kind] = self._expected_s.get(kind, 0.0) + seconds
-            if total == 0.0:
-                return  # time goes on until something is done
-        self._what, self._done, self._at = task.what, work, now
+        if task.what != self._what:
+            self._what, self._done, self._at, self._starting = task.what, work, now, True
+            return
+        made = {kind: max(0.0, done - self._done.get(kind, 0.0)) for kind, done in work.items()}
+        expected = {kind: amount * self._usual_s.get(kind, 1.0) for kind, amount in made.items()}
+        total = sum(expected.values())
+        if total == 0.0:
+            return  # time goes on until something is done
+        for kind, seconds in expected.items():
+            self._left[kind] = max(0.0, self._left.get(kind, 0.0) - made[kind])
+            if not self._starting:  # until the first is done, processes start and code is compiled
+                self._spent_s[kind] = self._spent_s.get(kind, 0.0) + (now - self._at) * seconds / total
+                self._expected_s[kind] = self._expected_s.get(kind, 0.0) + seconds
+        self._done, self._at, self._starting = work, now, False
 
     @property
     def left_s(self) -> float:

@@ -130,6 +130,8 @@ class Scale:
     """Of episodes; None for the task's own."""
     chunks: int = 200
     """That the study of chunks executes."""
+    films: int = 8
+    """Methods whose episode a report shows, at most."""
 
     @property
     def seeds(self) -> range:

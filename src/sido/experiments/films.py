@@ -62,7 +62,7 @@ def films_of(table: Table, folder: Path) -> list[Film]:
     outcomes = {method.name: _outcomes(table, method.name, world) for method in experiment.methods}
     seed = _telling_seed(outcomes, experiment.reference or experiment.methods[0].name)
     films: list[Film] = []
-    for method in experiment.methods:
+    for method in experiment.methods[: scale.films]:
         run = run_piece(experiment, method, world.task, scale, 0).path(folder)
         setting = method.setting(world, folder, scale.longest_s)
         cell = table[method.name, world.name].folders[0].name
@@ -74,9 +74,9 @@ def films_of(table: Table, folder: Path) -> list[Film]:
 def make_films(films: list[Film], crew: Crew, told: Told = lambda _: None) -> None:
     """Those that are not there."""
     missing = [film for film in films if not film.path.exists()]
-    what, usual_s = "filming", 8.0
+    what = "filming"
     if missing:
-        told(Task(what, 0, len(missing), missing[0].setting.world, {"exhibit": 0.0}))
+        told(Task(what, 0, len(missing), missing[0].setting.world, {"film": 0.0}))
     run = crew.run(_Filming(), iter(missing))
     try:
         for done, (number, data) in enumerate(run if missing else (), start=1):
@@ -84,7 +84,7 @@ def make_films(films: list[Film], crew: Crew, told: Told = lambda _: None) -> No
             path.parent.mkdir(parents=True, exist_ok=True)
             with atomic_path(path, overwrite=True) as partial:
                 partial.write_bytes(data)
-            told(Task(what, done, len(missing), missing[number].method, {"exhibit": usual_s * done}))
+            told(Task(what, done, len(missing), missing[number].method, {"film": float(done)}))
     finally:
         run.close()
 

@@ -40,7 +40,7 @@ def page(table: Table, folder: Path) -> str:
         *(_exhibit(exhibit.shown(table, folder)) for exhibit in experiment.exhibits),
         "<h2>World by world</h2>",
         '<div class="grid2">' + "".join(_world(table, world) for world in experiment.worlds) + "</div>",
-        "<h2>Why the others failed</h2>",
+        "<h2>Where it fails, and why</h2>",
         _failures(table),
         "<h2>What was measured besides</h2>",
         _details(table),
@@ -81,22 +81,30 @@ def _verdict(table: Table) -> str:
     )
     if not experiment.reference:
         return setting + small
-    lines: list[str] = []
-    for method in experiment.methods:
-        if method.name == experiment.reference:
-            continue
-        entries = [table[method.name, world.name] for world in experiment.worlds]
-        better = [
-            each for each in entries if each.against and each.against.p_value < 0.05 and each.against.difference > 0
-        ]
-        worse = [
-            each for each in entries if each.against and each.against.p_value < 0.05 and each.against.difference < 0
-        ]
-        lines.append(
-            f"<li><b>{escape(method.name)}</b>: significantly better than {escape(experiment.reference)} in "
-            f"{len(better)} of {len(entries)} worlds, worse in {len(worse)}.</li>"
-        )
-    return setting + small + "<ul>" + "".join(lines) + "</ul>"
+    moving = [world for world in experiment.worlds if world.motion != "still"]
+    lines = "".join(_compared(table, method.name, moving or list(experiment.worlds)) for method in experiment.methods)
+    head = "".join(f"<th>{title}</th>" for title in ("", "static", "moving, mean", "better in", "worse in"))
+    return (
+        f'{setting}{small}<div class="scroll"><table class="brief"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody>'
+        f'</table></div><p class="note">Better, worse: in how many of {len(moving or experiment.worlds)} '
+        f"{'moving ' if moving else ''}worlds a method differs from {escape(experiment.reference)} by more than chance "
+        "(exact McNemar test, p &lt; 0.05, not corrected for their number).</p>"
+    )
+
+
+def _compared(table: Table, method: str, worlds: Sequence[World]) -> str:
+    """A line of the verdict."""
+    entries = [table[method, world.name] for world in worlds]
+    still = [table[method, world.name].pooled.rate for world in table.experiment.worlds if world.motion == "still"]
+    sure = [entry.against.difference for entry in entries if entry.against and entry.against.p_value < 0.05]
+    reference = method == table.experiment.reference
+    cells = (
+        f"{sum(still) / len(still):.2f}" if still else "-",
+        f"{sum(entry.pooled.rate for entry in entries) / len(entries):.2f}",
+        "the reference" if reference else str(sum(difference > 0 for difference in sure)),
+        "" if reference else str(sum(difference < 0 for difference in sure)),
+    )
+    return f"<tr><th>{escape(method)}</th>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
 def _rates(table: Table) -> str:
@@ -177,36 +185,43 @@ def _failures(table: Table) -> str:
 
 
 def _details(table: Table) -> str:
+    """World by world, folded up but for the first."""
     head = (
-        "method", "world", "no early turn", "early turn", "lifted", "lost grasps", "time to success", "lead at closing",
+        "method", "no early turn", "early turn", "lifted", "lost grasps", "time to success", "lead at closing",
         "forecast error", "hand-object at T_a", "at T_p", "SPARC",
     )  # fmt: skip
-    rows: list[str] = []
-    for entry in table.entries:
-        summary = entry.summary
-        cells = (
-            entry.method,
-            entry.world,
-            _fraction(summary.without_turns),
-            _fraction(summary.with_turns),
-            _fraction(summary.lifted),
-            str(summary.lost_grasps),
-            _number(summary.time_to_success_s, 1.0, " s", 1),
-            _number(summary.lead_at_closing_m, 100.0, " cm", 1),
-            _number(summary.fde_m, 100.0, " cm", 2),
-            _number(summary.hand_object_ta_m, 100.0, " cm", 1),
-            _number(summary.hand_object_tp_m, 100.0, " cm", 1),
-            _number(summary.sparc, 1.0, "", 2),
-        )
-        first, *others = (escape(cell) for cell in cells)
-        rows.append(f"<tr><th>{first}</th>" + "".join(f'<td class="plain">{cell}</td>' for cell in others) + "</tr>")
     titles = "".join(f"<th>{escape(title)}</th>" for title in head)
+    parts: list[str] = []
+    for number, world in enumerate(table.experiment.worlds):
+        rows = "".join(_detailed(table[method.name, world.name]) for method in table.experiment.methods)
+        parts.append(
+            f'<details{" open" if number == 0 else ""}><summary>{escape(world.name)}</summary><div class="scroll">'
+            f"<table><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table></div></details>"
+        )
     return (
-        f'<details open><summary>Means over episodes, pre-grasp</summary><div class="scroll"><table><thead><tr>{titles}'
-        f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div></details>"
-        '<p class="note">An early turn: the object\'s plan turns within 3 s. Lead: how far the hand is ahead of the '
-        "object along its way when the gripper is told to close. Forecast error: of what the policy was told, at the "
-        "time that it speaks of.</p>"
+        "".join(parts)
+        + '<p class="note">Means over episodes, before the grasp. An early turn: the object\'s plan turns '
+        "within 3 s. Lead: how far the hand is ahead of the object along its way when the gripper is told to close. "
+        "Forecast error: of what the policy was told, at the time that it speaks of.</p>"
+    )
+
+
+def _detailed(entry: Entry) -> str:
+    summary = entry.summary
+    cells = (
+        _fraction(summary.without_turns),
+        _fraction(summary.with_turns),
+        _fraction(summary.lifted),
+        str(summary.lost_grasps),
+        _number(summary.time_to_success_s, 1.0, " s", 1),
+        _number(summary.lead_at_closing_m, 100.0, " cm", 1),
+        _number(summary.fde_m, 100.0, " cm", 2),
+        _number(summary.hand_object_ta_m, 100.0, " cm", 1),
+        _number(summary.hand_object_tp_m, 100.0, " cm", 1),
+        _number(summary.sparc, 1.0, "", 2),
+    )
+    return (
+        f"<tr><th>{escape(entry.method)}</th>" + "".join(f'<td class="plain">{cell}</td>' for cell in cells) + "</tr>"
     )
 
 

@@ -12,7 +12,17 @@ _SMOKE = dict.fromkeys(_PAPER, 4)
 
 SCALES: dict[str, Scale] = {
     "smoke": Scale(
-        "smoke", _SMOKE, 1, 2, "cpu", training_steps=10, image_px=32, teaching_steps=20, longest_s=3.0, chunks=6
+        "smoke",
+        _SMOKE,
+        1,
+        2,
+        "cpu",
+        training_steps=10,
+        image_px=32,
+        teaching_steps=20,
+        longest_s=2.0,
+        chunks=6,
+        films=1,
     ),
     "demo": Scale("demo", _LAPTOP, 1, 30, "cpu"),
     "cpu": Scale("cpu", _LAPTOP, 3, 100, "cpu"),
