@@ -52,7 +52,9 @@ def _block(table: Table, worlds: Sequence[World]) -> RichTable:
     shown = RichTable(box=None, padding=(0, 1, 0, 0), header_style="bold")
     shown.add_column(worlds[0].task, max_width=_METHOD - 1)
     for world in worlds:
-        how = "static\n" if world.motion == "still" else f"{world.motion}\n{100 * world.speed_mps:g} cm/s"
+        speed = f"{100 * world.speed_mps:g} cm/s"
+        speed = speed if len(speed) < _CELL else speed.replace(" ", "")
+        how = "static\n" if world.motion == "still" else f"{world.motion}\n{speed}"
         shown.add_column(how, max_width=_CELL - 1, justify="right")
     for method in table.experiment.methods:
         shown.add_row(escape(method.name), *(_cell(table[method.name, world.name]) for world in worlds))
@@ -77,8 +79,8 @@ def _short(rate: float) -> str:
 def _print_shown(shown: Shown, console: Console) -> None:
     console.print(f"\n[bold]{escape(shown.title)}[/]")
     table = RichTable(box=None, padding=(0, 1, 0, 0), header_style="bold")
-    for number, column in enumerate(shown.columns):
-        table.add_column(escape(column), justify="left" if number == 0 else "right")
+    for column in shown.columns:
+        table.add_column(escape(column))
     for row in shown.rows:
         table.add_row(*(escape(cell) for cell in row))
     console.print(table)

@@ -66,7 +66,11 @@ class ChunkLevel:
             keep_document(self._path(folder, kind), document)
 
     def shown(self, table: Table, folder: Path) -> Shown:
-        rows: list[tuple[str, ...]] = []
+        first = f"{100 * self.speeds_mps[0]:g} cm/s"
+        rows: list[tuple[str, ...]] = [
+            ("the paper's", first, name, f"{at_ta:.2f} / {at_tp:.2f}", "-", f"{mean:.3f} ± {deviation:.3f}")
+            for name, (at_ta, at_tp, mean, deviation) in self.paper.items()
+        ]
         numbers: dict[str, Any] = {}
         figures: list[Figure] = []
         for kind in _KINDS:
@@ -74,20 +78,11 @@ class ChunkLevel:
             assert document is not None  # it was made before the table
             numbers[kind] = document["study"]
             found: list[dict[str, Any]] = document["study"]["rows"]
-            rows += [self._row(kind, row) for row in found]
+            rows += [_row(kind, row) for row in found]
             figures.append(Figure(_misses(kind, found), f"{kind} actions: median miss of the hand at T_a."))
         return Shown(
             title="Displaced chunks, executed in the simulator",
-            columns=(
-                "actions",
-                "speed",
-                "chunks of",
-                "|r(T_a)| / |r(T_p)|, cm",
-                "paper's",
-                "miss, mm",
-                "SPARC",
-                "paper's",
-            ),
+            columns=("actions", "speed", "chunks of", "|r(T_a)| / |r(T_p)|, cm", "miss, mm", "SPARC"),
             rows=tuple(rows),
             note="r: from object to hand, where the hand really came to; the demonstration's is what is to be kept. "
             "Miss: median distance from where the hand should be, at T_a / T_p. SPARC: smoothness, with its standard "
@@ -95,21 +90,6 @@ class ChunkLevel:
             "not ours; what compares is how far a generator is from the demonstration.",
             figures=tuple(figures),
             numbers=numbers,
-        )
-
-    def _row(self, kind: Kind, row: dict[str, Any]) -> tuple[str, ...]:
-        at_ta, at_tp = (100 * each for each in row["distance_m"])
-        miss_ta, miss_tp = (1000 * each for each in row["miss_m"])
-        paper = self.paper.get(row["generator"]) if row["speed_mps"] == self.speeds_mps[0] else None
-        return (
-            kind,
-            f"{100 * row['speed_mps']:g} cm/s",
-            row["generator"],
-            f"{at_ta:.2f} / {at_tp:.2f}",
-            "-" if paper is None else f"{paper[0]:.2f} / {paper[1]:.2f}",
-            f"{miss_ta:.2f} / {miss_tp:.2f}",
-            f"{row['sparc_mean']:.3f} ± {row['sparc_sd']:.3f}",
-            "-" if paper is None else f"{paper[2]:.3f} ± {paper[3]:.3f}",
         )
 
     def _settings(self, scale: Scale) -> ChunkStudySettings:
@@ -129,6 +109,19 @@ class ChunkLevel:
         document = read_document(self._path(folder, kind))
         wanted = self._identity(scale)
         return document if document and all(document.get(name) == wanted[name] for name in wanted) else None
+
+
+def _row(kind: Kind, row: dict[str, Any]) -> tuple[str, ...]:
+    at_ta, at_tp = (100 * each for each in row["distance_m"])
+    miss_ta, miss_tp = (1000 * each for each in row["miss_m"])
+    return (
+        kind,
+        f"{100 * row['speed_mps']:g} cm/s",
+        row["generator"],
+        f"{at_ta:.2f} / {at_tp:.2f}",
+        f"{miss_ta:.2f} / {miss_tp:.2f}",
+        f"{row['sparc_mean']:.3f} ± {row['sparc_sd']:.3f}",
+    )
 
 
 def _misses(kind: Kind, rows: list[dict[str, Any]]) -> str:

@@ -32,6 +32,7 @@ class ForecastErrors:
     def make(self, place: Place, crew: Crew, told: Told) -> None: ...
 
     def shown(self, table: Table, folder: Path) -> Shown:  # noqa: ARG002 - it is all in the table
+        several = len(table.experiment.worlds) > 1
         rows: list[tuple[str, ...]] = []
         for entry in table.entries:
             low, high = entry.pooled.interval()
@@ -39,7 +40,7 @@ class ForecastErrors:
             rows.append(
                 (
                     entry.method,
-                    entry.world,
+                    *([entry.world.split(", ", 1)[1]] if several else []),
                     f"{entry.pooled.rate:.2f} ({low:.2f}-{high:.2f})",
                     "-" if entry.paper is None else f"{entry.paper:.2f}",
                     "-" if math.isnan(entry.summary.fde_m) else f"{100 * entry.summary.fde_m:.2f}",
@@ -48,7 +49,7 @@ class ForecastErrors:
             )
         return Shown(
             title="Success and forecast errors",
-            columns=("method", "world", "success (95 %)", "paper's", "FDE, cm", "paper's, cm"),
+            columns=("method", *(["world"] if several else []), "success (95 %)", "paper's", "FDE, cm", "paper's, cm"),
             rows=tuple(rows),
             note="FDE: how far what the policy was told is from where the object was at the time that it speaks of; "
             "mean over the plans whose time lies before the grasp. The paper's are of a real gantry.",
