@@ -86,8 +86,8 @@ def _verdict(table: Table) -> str:
     head = "".join(f"<th>{title}</th>" for title in ("", "static", "moving, mean", "better in", "worse in"))
     return (
         f'{setting}{small}<div class="scroll"><table class="brief"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody>'
-        f'</table></div><p class="note">Better, worse: in how many {"moving " if moving else ""}worlds, of '
-        f"{len(moving or experiment.worlds)}, a method differs from {escape(experiment.reference)} by more than chance "
+        f'</table></div><p class="note">Better, worse: in how many of {len(moving or experiment.worlds)} '
+        f"{'moving ' if moving else ''}world(s) a method differs from {escape(experiment.reference)} by more than chance "
         "(exact McNemar test, p &lt; 0.05, not corrected for their number).</p>"
     )
 
