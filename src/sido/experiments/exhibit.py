@@ -47,6 +47,8 @@ class Figure:
 
     html: str
     caption: str = ""
+    small: bool = False
+    """Many of them stand in a row."""
 
 
 @final

@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from sido.experiments.charts import curves, intervals, shares
-from sido.experiments.exhibit import Shown
+from sido.experiments.exhibit import Figure, Shown
 from sido.experiments.experiment import World
 from sido.experiments.films import films_of
 from sido.experiments.pieces import pieces_of
@@ -87,8 +87,8 @@ def _verdict(table: Table) -> str:
     return (
         f'{setting}{small}<div class="scroll"><table class="brief"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody>'
         f'</table></div><p class="note">Better, worse: in how many of {len(moving or experiment.worlds)} '
-        f"{'moving ' if moving else ''}world(s) a method differs from {escape(experiment.reference)} by more than chance "
-        "(exact McNemar test, p &lt; 0.05, not corrected for their number).</p>"
+        f"{'moving ' if moving else ''}world(s) a method differs from {escape(experiment.reference)} by more than "
+        "chance (exact McNemar test, p &lt; 0.05, not corrected for their number).</p>"
     )
 
 
@@ -272,15 +272,22 @@ def _exhibit(shown: Shown) -> str:
         f"<tr><th>{escape(first)}</th>" + "".join(f'<td class="plain">{escape(cell)}</td>' for cell in others) + "</tr>"
         for first, *others in shown.rows
     )
-    figures = "".join(
-        f'<figure class="drawn">{figure.html}<figcaption>{escape(figure.caption)}</figcaption></figure>'
-        for figure in shown.figures
-        if figure.html
-    )
+    note = f'<p class="note">{escape(shown.note)}</p>' if shown.note else ""
     return (
         f'<h2>{escape(shown.title)}</h2><div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody>'
-        f'</table></div><p class="note">{escape(shown.note)}</p><div class="figures">{figures}</div>'
+        f"</table></div>{note}"
+        + _drawn("figures", [figure for figure in shown.figures if not figure.small])
+        + _drawn("figures small", [figure for figure in shown.figures if figure.small])
     )
+
+
+def _drawn(group: str, figures: Sequence[Figure]) -> str:
+    shown = "".join(
+        f'<figure class="drawn">{figure.html}<figcaption>{escape(figure.caption)}</figcaption></figure>'
+        for figure in figures
+        if figure.html
+    )
+    return f'<div class="{group}">{shown}</div>'
 
 
 def _made(table: Table) -> str:

@@ -206,4 +206,6 @@ def _picture(views: Views, name: str) -> Figure:
     row = int(attempts[0]) if len(attempts) else int(np.flatnonzero(views.seeds == views.seeds[0])[-1])
     told = "" if len(attempts) else " (never tried to grasp)"
     data = base64.b64encode(encode_png(views.images[row])).decode()
-    return Figure(f'<img class="view" alt="wrist view of {name}" src="data:image/png;base64,{data}">', f"{name}{told}")
+    return Figure(
+        f'<img class="view" alt="wrist view of {name}" src="data:image/png;base64,{data}">', f"{name}{told}", small=True
+    )
