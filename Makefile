@@ -23,7 +23,7 @@ demo: $(READY) ## the whole of it on Stack: static demonstrations, two policies,
 	OMP_NUM_THREADS=1 $(BIN)/sido reproduce demo --scale demo -o demo --workers 2
 
 smoke: $(READY) ## every table and figure of the paper, tiny: does all of it run? (smoke/*.html; the numbers mean nothing)
-	OMP_NUM_THREADS=1 $(BIN)/sido reproduce all --scale smoke -o smoke --workers 2
+	OMP_NUM_THREADS=1 $(BIN)/sido reproduce all --scale smoke -o smoke
 
 test: $(READY) peers ## every test
 	$(BIN)/pytest -n 2

@@ -85,11 +85,10 @@ def _version() -> int:
     from sido.release import versions
 
     told = versions(("torch", "mujoco", "robosuite"))
-    others = ", ".join(
-        f"{name} {version}" for name, version in told.items() if name not in ("sido", "commit") and version
-    )
-    commit = f" ({told['commit'][:12]})" if told["commit"] else ""
-    print(f"sido {told['sido']}{commit}; {others}")
+    sido, commit = told.pop("sido"), told.pop("commit")
+    changed = "+" if commit.endswith("+") else ""
+    others = "".join(f", {name} {version}" for name, version in told.items() if version)
+    print(f"sido {sido}{f' ({commit[:12]}{changed})' if commit else ''}{others}")
     return 0
 
 
