@@ -18,7 +18,7 @@ from pathlib import Path
 
 from sido.errors import DataError, SettingError, SidoError
 
-__all__ = ["atomic_path", "recover", "require_replaceable", "scratch_folder"]
+__all__ = ["atomic_path", "disk_refusals", "recover", "require_replaceable", "scratch_folder"]
 
 _REFUSALS = {
     errno.EACCES, errno.EDQUOT, errno.EEXIST, errno.EFBIG, errno.EIO, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG,
@@ -40,7 +40,7 @@ def atomic_path(final: Path, *, overwrite: bool = False) -> Generator[Path]:
     Raises:
         DataError: the disk is full, may not be written to, and the like.
     """
-    with _told(final):
+    with disk_refusals(final):
         _sweep(final)
         _require_free(final, overwrite)
         final.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +60,7 @@ def atomic_path(final: Path, *, overwrite: bool = False) -> Generator[Path]:
 @contextmanager
 def scratch_folder(final: Path) -> Generator[Path]:
     """Yield an empty folder beside `final`, for parts of what becomes it; it is removed in the end."""
-    with _told(final):
+    with disk_refusals(final):
         folder = _beside(final, "partial")
         folder.mkdir(parents=True)
         try:
@@ -173,7 +173,7 @@ def _remove(path: Path) -> None:
 
 
 @contextmanager
-def _told(final: Path) -> Generator[None]:
+def disk_refusals(final: Path) -> Generator[None]:
     """Tell a disk that does not take what is written as a DataError."""
     try:
         yield

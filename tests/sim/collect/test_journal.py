@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,27 @@ def test_what_is_kept_comes_back(tmp_path: Path):
         journal.remove()
     assert list(tmp_path.iterdir()) == []
     assert not played(1, NO_GRASP).usable
+
+
+def test_a_full_disk_is_told_and_what_was_kept_stays(tmp_path: Path):
+    """Files that may not grow (RLIMIT_FSIZE) fail as on a full disk; with room again, it goes on."""
+    output, large = tmp_path / "a.hdf5", played(2)
+    large.arrays["pictures"] = np.zeros(100_000)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with (
+        pytest.raises(DataError, match=r"a.hdf5: cannot be written; found .*; to mend it"),
+        open_journal(output, SETTINGS) as journal,
+    ):
+        journal.save(played(1), 1.0)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (65536, limits[1]))
+        try:
+            journal.save(large, 2.0)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    with open_journal(output, SETTINGS) as journal:
+        assert set(journal.entries) == {1}
+        assert not list(journal.folder.glob(".attempt_*")), "it makes no full disk fuller"
+        journal.save(large, 2.0)
 
 
 def test_half_an_attempt_is_none(tmp_path: Path):

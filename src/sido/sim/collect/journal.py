@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import io
 import json
 import os
 import shutil
@@ -10,10 +11,11 @@ import zipfile
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, final
+from typing import IO, Any, NamedTuple, final
 
 import numpy as np
 
+from sido.atomic import disk_refusals
 from sido.errors import DataError, SettingError
 from sido.sim.collect.attempt import Played
 
@@ -57,11 +59,17 @@ class Journal:
         about = {name: getattr(played, name) for name in ("number", "seed", "steps", "ending", "usable")}
         final = self._file(played.number)
         partial = final.with_name(f".{final.name}")  # numpy appends .npz to other endings
-        with partial.open("wb") as stream:
-            np.savez(stream, **{_ABOUT: np.array(json.dumps(about))}, **played.arrays)
-            stream.flush()
-            os.fsync(stream.fileno())  # else a machine that loses power may keep the name and not the contents
-        partial.replace(final)
+        contents = io.BytesIO()  # numpy's archive complains a second time, and to nobody, where a disk is full
+        np.savez(contents, **{_ABOUT: np.array(json.dumps(about))}, **played.arrays)
+        try:
+            with partial.open("wb") as stream:
+                stream.write(contents.getbuffer())
+                stream.flush()
+                os.fsync(stream.fileno())  # else a machine that loses power may keep the name and not the contents
+            partial.replace(final)
+        except OSError:
+            partial.unlink(missing_ok=True)
+            raise
         self.entries[played.number] = Entry(played.ending, played.steps, played.usable)
         _store(self.folder / "elapsed_s.json", elapsed_s)
 
@@ -113,10 +121,10 @@ def open_journal(output: Path, settings: Mapping[str, Any]) -> Generator[Journal
 
     Raises:
         SettingError: it was begun with other settings; another process is at it.
+        DataError: the disk is full, may not be written to, and the like, now or within the block. What was kept stays.
     """
     folder = output.with_name(f".partial-{output.name}")
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
+    with disk_refusals(output), _opened(folder) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # it ends with the process, however that ends
         except BlockingIOError as error:
@@ -125,6 +133,13 @@ def open_journal(output: Path, settings: Mapping[str, Any]) -> Generator[Journal
             ) from error
         _require_same(folder, json.loads(json.dumps(settings)), output)
         yield Journal(folder)
+
+
+@contextmanager
+def _opened(folder: Path) -> Generator[IO[str]]:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        yield lock
 
 
 def _require_same(folder: Path, settings: dict[str, Any], output: Path) -> None:
