@@ -157,8 +157,11 @@ def test_closed_in_another_thread_or_of_another_scene(scene: Scene, stack: Stack
         ({"names": []}, "not a list of cameras"),
         ({"names": ["front", "front"]}, "not a list of cameras"),
         ({"size": (0, 8)}, r"size: not the size of an image; found \(0, 8\)"),
+        ({"size": (8.5, 8)}, r"found \(8.5, 8\); expected \(height, width\) in pixels, whole numbers from 1 to 16384"),
+        ({"size": (8, 2**40)}, "size: not the size of an image"),
     ],
 )
+@pytest.mark.usefixtures("as_user")
 def test_cameras_that_cannot_be(scene: Scene, options: dict, complaint: str):
     with pytest.raises(SettingError, match=complaint):
         Cameras(scene, **{"names": NAMES, **options})

@@ -35,6 +35,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """A process in which nothing was drawn yet."""
     monkeypatch.setattr(gl_context, "_here", gl_context._Contexts())
     monkeypatch.setattr(gl_context, "_choice", [])
+    monkeypatch.setattr(gl_context, "_opened_in", [])
     monkeypatch.delenv("MUJOCO_GL", raising=False)
     return monkeypatch
 
@@ -65,6 +66,15 @@ def test_what_works_is_found(fresh: pytest.MonkeyPatch, working, wish: str | Non
     assert first.name == expected
     offer(fresh, "egl", "osmesa")
     assert thread_context() is first, "and kept"
+
+
+def test_a_fork_of_a_process_that_has_drawn_is_told(fresh: pytest.MonkeyPatch):
+    """It would wait forever for threads of Mesa's that only its parent has."""
+    offer(fresh, "egl")
+    thread_context()
+    fresh.setattr(os, "getpid", lambda: 1)
+    with pytest.raises(SidoError, match="a forked process cannot draw where its parent has drawn before; to mend it"):
+        thread_context()
 
 
 def test_neither_is_said_with_reasons_and_what_to_install(fresh: pytest.MonkeyPatch):

@@ -25,6 +25,8 @@ from sido.sim.scene import Scene
 
 __all__ = ["Cameras"]
 
+LARGEST_PX = 16384
+"""No OpenGL draws more; most stop at less, and then say so."""
 MUJOCO_FROM_CAMERA = np.diag((1.0, -1.0, -1.0))
 """MuJoCo's cameras look along their -z, with y up; ours along +z, with y down, as computer vision has it."""
 
@@ -40,7 +42,7 @@ class Cameras:
     Rendering is the same to the last bit for the same state, on one machine.
 
     They belong to the thread that made them; any number of them live side by side, and those of one thread share an
-    OpenGL context. A forked process makes its own.
+    OpenGL context. A process that was forked after the first cameras were made can make none: it is told so.
 
     Args:
         scene: What is there.
@@ -50,7 +52,8 @@ class Cameras:
 
     Raises:
         SettingError: there is no such camera, or the size is none.
-        SidoError: this machine has neither EGL nor OSMesa.
+        SidoError: this machine has neither EGL nor OSMesa, or its OpenGL cannot draw so large an image; or this
+            process is a fork of one that had cameras.
     """
 
     def __init__(
@@ -61,9 +64,13 @@ class Cameras:
         size: tuple[int, int] = (84, 84),
         quality: Quality = FAST,
     ) -> None:
-        if len(size) != 2 or min(size) < 1:
+        whole = all(isinstance(side, (int, np.integer)) for side in size)  # pyright: ignore[reportUnnecessaryIsInstance]
+        if len(size) != 2 or not whole or not 1 <= min(size) <= max(size) <= LARGEST_PX:
             raise SettingError(
-                "not the size of an image", field="size", found=size, expected="(height, width) in pixels"
+                "not the size of an image",
+                field="size",
+                found=size,
+                expected=f"(height, width) in pixels, whole numbers from 1 to {LARGEST_PX}",
             )
         if isinstance(names, str) or not names or len(set(names)) != len(names):
             raise SettingError("not a list of cameras", field="names", found=names, expected="one or more, each once")

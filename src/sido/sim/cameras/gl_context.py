@@ -40,6 +40,7 @@ class _Contexts(threading.local):
 
 _here = _Contexts()
 _choice: list[str] = []  # MuJoCo looks up OpenGL's functions once in a process: what worked first is used ever after
+_opened_in: list[int] = []  # the process that did
 
 
 def thread_context() -> GLContext:
@@ -48,11 +49,17 @@ def thread_context() -> GLContext:
     `MUJOCO_GL` set to `egl` or `osmesa` says which to try first.
 
     Raises:
-        SidoError: there is neither, why, and what to install.
+        SidoError: there is neither, why, and what to install; or this process is a fork of one that had made its own.
     """
+    if _opened_in and _opened_in != [os.getpid()]:
+        # Mesa draws on threads of its own, which a fork has not: it would wait for them forever.
+        raise SidoError(
+            "a forked process cannot draw where its parent has drawn before",
+            fix="start processes with the method 'spawn', or make the parent's cameras after the fork",
+        )
     if _here.context is None:
         _here.context = _open(_choice or _order())
-        _choice[:] = [_here.context.name]
+        _choice[:], _opened_in[:] = [_here.context.name], [os.getpid()]
     return _here.context
 
 
