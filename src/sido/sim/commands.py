@@ -44,7 +44,7 @@ def checked_actions(actions: Array, spec: ActionSpec, live: Bool[Array, "N"]) ->
             "wrong shape",
             field="actions",
             found=list(values.shape),
-            expected=f"{list(expected)}: environments, numbers of a {spec.kind} action with rotation {spec.rotation}",
+            expected=f"{list(expected)}: environments, numbers of {spec.kind} actions with rotation {spec.rotation}",
         )
     values[~live] = 0.0
     broken = ~np.isfinite(values).all(axis=1)
@@ -69,19 +69,29 @@ def controller_commands(
     commands[live, :3] = actions[live, :3]
     rotation = actions[live, spec.rotation_slice]
     try:
-        turned = (
-            rotation
-            if spec.rotation == "axis_angle"
-            else axis_angle_from_quat(quat_of_rotation(rotation, spec.rotation))
-        )
-    except DataError as error:
-        raise SettingError(
-            f"an action's rotation is none: {error.problem}",
-            field=f"actions of environments {np.flatnonzero(live).tolist()}",
-            found=error.found,
-            expected=spec.rotation,
-        ) from error
-    commands[live, 3:6] = turned
+        commands[live, 3:6] = _axis_angles(rotation, spec)
+    except DataError:
+        for i in np.flatnonzero(live).tolist():  # one by one, as the environments are counted
+            _require_rotation(i, actions[i, spec.rotation_slice], spec)
+        raise
     closing = (actions[live, -1] - spec.gripper_open) / (spec.gripper_closed - spec.gripper_open)
     commands[live, 6] = 2.0 * closing - 1.0
     return commands
+
+
+def _axis_angles(rotation: Float[Array, "n R"], spec: ActionSpec) -> Float[Array, "n 3"]:
+    if spec.rotation == "axis_angle":
+        return rotation
+    return axis_angle_from_quat(quat_of_rotation(rotation, spec.rotation))
+
+
+def _require_rotation(i: int, rotation: Float[Array, "R"], spec: ActionSpec) -> None:
+    try:
+        _axis_angles(rotation[None], spec)
+    except DataError as error:
+        raise SettingError(
+            f"environment {i} got an action whose rotation is none: {error.problem}",
+            field=f"actions[{i}]",
+            found=rotation.tolist(),
+            expected=spec.rotation,
+        ) from error

@@ -70,8 +70,9 @@ class PoseEstimator:
         self._require("rate_hz", self.rate_hz > 0, "above 0 Hz")
         self._require("latency_s", self.latency_s >= 0, "0 s or more")
         self._require("dropout", 0 <= self.dropout <= 1, "a probability, 0 to 1")
-        self._require("noise_m", min(self.noise_m) >= 0, "three standard deviations, 0 m or more")
-        self._require("bias_m", True, "three numbers, metres")
+        three = "three standard deviations, 0 m or more"
+        self._require("noise_m", np.shape(self.noise_m) == (3,) and min(self.noise_m) >= 0, three)
+        self._require("bias_m", np.shape(self.bias_m) == (3,), "three numbers, metres")
         if (self.base_from_camera.into, self.base_from_camera.of) != ("base", "camera"):
             raise SettingError(
                 "not the camera's pose",

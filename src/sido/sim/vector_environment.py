@@ -124,7 +124,7 @@ class VectorEnvironment:
         return len(self._stepper)
 
     def close(self) -> None:
-        """End the threads; may be called again."""
+        """End the threads; nothing is stepped afterwards. May be called again."""
         self._stepper.close()
 
     # --- what is known
@@ -279,12 +279,22 @@ class VectorEnvironment:
         for i, seed in zip(which, seeds, strict=True):
             if not 0 <= i < len(self):
                 raise SettingError("no such environment", found=i, expected=f"0 to {len(self) - 1}")
-            if not 0 <= seed < 2**63:
+            whole = isinstance(seed, (int, np.integer))  # pyright: ignore[reportUnnecessaryIsInstance]
+            if not whole or not 0 <= seed < 2**63:
                 raise SettingError(
-                    "not a seed", field=f"seed of environment {i}", found=seed, expected="0 or more, below 2^63"
+                    "not a seed",
+                    field=f"seed of environment {i}",
+                    found=seed,
+                    expected="a whole number, 0 or more, below 2^63",
                 )
         substeps = self._stepper.substeps
         starts = [None] * len(seeds) if starts_m is None else starts_m
+        if len(starts) != len(seeds):
+            raise SettingError(
+                "one start for each environment that begins, or None for the task's own",
+                field="starts_m",
+                found=f"{len(starts)} starts for {len(seeds)} environments",
+            )
         fresh = [
             Episode(self.task, self.settings, int(seed), substeps=substeps, start_m=start)
             for seed, start in zip(seeds, starts, strict=True)
@@ -300,8 +310,8 @@ class VectorEnvironment:
         """Take one control step in every environment whose episode goes on.
 
         Raises:
-            SettingError: an environment that was never reset; actions of a wrong shape or not finite: nothing is
-                stepped.
+            SettingError: closed; an environment that was never reset; actions of a wrong shape or not finite. Nothing
+                is stepped.
         """
         episodes, live = self._begun(), self.live
         spec = self.settings.action_spec

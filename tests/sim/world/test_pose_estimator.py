@@ -137,10 +137,14 @@ def test_its_default_camera_is_the_agents(stack: Stack):
         ({"latency_s": -0.1}, "PoseEstimator.latency_s"),
         ({"dropout": 1.1}, "expected a probability, 0 to 1"),
         ({"noise_m": (0.0, -1.0, 0.0)}, "PoseEstimator.noise_m"),
+        ({"noise_m": (0.0, 0.0)}, "PoseEstimator.noise_m: not usable"),
+        ({"noise_m": 0.1}, "PoseEstimator.noise_m: not usable; found 0.1"),
+        ({"bias_m": (0.0,)}, "PoseEstimator.bias_m: not usable"),
         ({"bias_m": (0.0, float("nan"), 0.0)}, "PoseEstimator.bias_m"),
         ({"base_from_camera": Transform("world", "camera", Pose.identity())}, "expected base_from_camera"),
     ],
 )
+@pytest.mark.usefixtures("as_user")
 def test_settings_that_cannot_be(settings: dict, complaint: str):
     with pytest.raises(SettingError, match=complaint):
         PoseEstimator(**settings)

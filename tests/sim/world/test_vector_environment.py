@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Sequence
 
 import mujoco
@@ -156,6 +158,7 @@ def test_every_action_spec_steers_alike(make_world, name: str):
         ([1, 2], [0, 0], "one seed for each environment"),
         ([1], [2], "no such environment; found 2; expected 0 to 1"),
         ([-1, 2], None, "seed of environment 0: not a seed; found -1"),
+        ([3, 0.5], None, "seed of environment 1: not a seed; found 0.5; expected a whole number"),
         ([2**63, 2], None, "not a seed"),
     ],
 )
@@ -199,8 +202,47 @@ def test_bad_actions_step_nobody(make_world, actions, complaint: str):
 def test_a_rotation_that_is_none_is_named(make_world):
     world: VectorEnvironment = make_world(1, action_spec=ACTION_SPECS["rot6d-absolute"])
     world.reset([1])
-    with pytest.raises(SettingError, match="an action's rotation is none"):
+    with pytest.raises(SettingError, match=r"actions\[0\]: environment 0 got an action whose rotation is none"):
         world.step(np.zeros((1, 10)))
+
+
+def test_it_is_named_by_its_environment_and_not_by_its_place_among_the_live(make_world):
+    spec = ACTION_SPECS["rot6d-absolute"]
+    world: VectorEnvironment = make_world(3, action_spec=spec)
+    world.reset([1, 2, 3])
+    world._episodes[1].ending = Ending.TIME
+    actions = np.zeros((3, spec.dim))
+    actions[:2, 3:9] = (1.0, 0.0, 0.0, 0.0, -1.0, 0.0)
+    with pytest.raises(SettingError, match=r"actions\[2\]: environment 2 got an action whose rotation is none"):
+        world.step(actions)
+
+
+def test_as_many_starts_as_seeds(make_world):
+    world: VectorEnvironment = make_world(2)
+    with pytest.raises(SettingError, match=r"starts_m: one start for each environment .* found 1 starts for 2"):
+        world.reset([1, 2], starts_m=[None])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_nothing_is_stepped_after_the_end(make_world, threads: int):
+    world: VectorEnvironment = make_world(2, threads=threads)
+    world.reset([1, 2])
+    world.close()
+    with pytest.raises(SettingError, match="these environments are closed"):
+        world.step(holding(world))
+
+
+@pytest.mark.filterwarnings("ignore:.*use of fork:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own(make_world):
+    world: VectorEnvironment = make_world(3, threads=2)
+    world.reset([1, 2, 3])
+    world.step(holding(world))
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # without threads it would wait for its parent's
+        world.step(holding(world))
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_nobody_is_stepped_before_a_reset_nor_photographed_without_cameras(make_world):

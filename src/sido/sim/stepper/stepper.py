@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -83,7 +84,9 @@ class Stepper:
         self._still = course_table(model, driven, envs, self._plant.substeps)
         self._fleet = fleet_table(self.data, self._plant, arm, len(contacts))
         self._threads = min(threads, envs)
-        self._pool = ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
+        self._pool = self._new_pool()
+        self._pool_process = os.getpid()
+        self._closed = False
         for i in range(envs):
             self.reset(i, model.qpos0)
         libmujoco.verify(self.data[0])
@@ -100,7 +103,8 @@ class Stepper:
         return len(self.data)
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads; nothing is stepped afterwards. May be called again."""
+        self._closed = True
         if self._pool is not None:
             self._pool.shutdown()
 
@@ -242,7 +246,12 @@ class Stepper:
             drive: Where the driven object goes; without one, it is free everywhere.
             active: Which environments are stepped; all, if not given. The others cost nothing, and what is reported
                 of them is what was.
+
+        Raises:
+            SettingError: actions of a wrong shape or not finite, a drive that is none; closed. Nothing is stepped.
         """
+        if self._closed:
+            raise SettingError("these environments are closed", fix="step them before `close`, inside a `with` block")
         actions = self._checked(actions)
         course = self._still if drive is None else self._course(drive)
         self._fleet.driven[:] = False if drive is None else drive.active
@@ -257,12 +266,18 @@ class Stepper:
                     return
                 control_period(i, self._plant, self._control, course, self._watch, self._fleet, actions)
 
+        if self._pool_process != os.getpid():  # a forked process has none of its parent's threads
+            self._pool, self._pool_process = self._new_pool(), os.getpid()
         others = [self._pool.submit(work) for _ in range(self._threads - 1)] if self._pool is not None else []
         work()
         for other in others:
             other.result()
 
     # --- within
+
+    def _new_pool(self) -> ThreadPoolExecutor | None:
+        """The threads beside the caller's own."""
+        return ThreadPoolExecutor(self._threads - 1) if self._threads > 1 else None
 
     def _checked(self, actions: Array) -> Array:
         expected = (len(self), ACTION_SIZE)
