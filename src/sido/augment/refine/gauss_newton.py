@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, final
 
 import torch
-from jaxtyping import Float, Int64
+from jaxtyping import Bool, Float, Int64
 from torch import Tensor
 
 from sido.augment.dynamics.model import DynamicsModel, Linearised
@@ -29,21 +29,28 @@ class GaussNewton:
       whatever the model does not know; and the policy re-plans from a state that it has seen;
     - differs from the demonstration smoothly, and from the seed little, above all from `T_a` on.
 
-    The rollout is linearised once, at the seed (`r` the residuals, `J` their derivatives by the commands, from a pass
-    back through the model for all twelve): a controller is so nearly linear that later steps can go on with the same
-    `J`. A step solves, in closed form, 12 by 12 numbers for each chunk,
+    With `r` the twelve residuals, `J` their derivatives by the commands, a step solves in closed form
 
-        min_u'  |W (r + J (u' - u))|^2 + smoothness |D (u' - demonstrated)|^2 + |w (u' - seed)|^2.
+        min_u'  |W (r + J (u' - u))|^2 + smoothness |D (u' - demonstrated)|^2 + |w (u' - seed)|^2
+        u' = c - S J^T (J S J^T + W^-2)^-1 (r + J (c - u))
 
-    A step that does not lower the paper's cost is not taken, and the next one takes the residuals ten times less
-    seriously: it stays nearer to the seed. So the result is never worse than that. Relative commands are kept within
-    their range.
+    with `c` and `S` the mean and the covariance that the last two terms stand for.
+
+    A controller is so nearly linear that the derivatives from the middle of the demonstrations serve all chunks: the
+    same `J`, so that `S J^T (J S J^T + W^-2)^-1` is one matrix. Two or three such steps bring most chunks to their
+    targets, at the price of a rollout each. The others (a step that did not lower the paper's cost, relative commands
+    that would leave their range) get derivatives of their own, where they are then, from a pass back through the model
+    for all twelve residuals; later steps go on with these. A step that does not lower the cost is not taken, and the
+    next one takes the residuals ten times less seriously: it stays nearer to the seed. So the result is never worse
+    than that. Relative commands are kept within their range.
     """
 
     kind: ClassVar[str] = "gauss-newton"
 
+    shared_iterations: int = 4
+    """Steps with the derivatives that all chunks share, at most: most chunks are there after two or three."""
     iterations: int = 6
-    """At most: most chunks are there after two."""
+    """Steps with a chunk's own derivatives, at most."""
     enough_m: float = 2e-4
     """A chunk is there once the root of its cost is no larger."""
     position_m: float = 1e-4
@@ -57,7 +64,7 @@ class GaussNewton:
     """Weight of the difference to the seed, before `T_a` ..."""
     late_nearness: float = 1.0
     """... and from then on."""
-    chunks_at_once: int = 512
+    chunks_at_once: int = 1024
     """Memory is theirs, whatever the number of chunks."""
 
     def __post_init__(self) -> None:
@@ -73,35 +80,87 @@ class GaussNewton:
             )
 
     def __call__(self, model: DynamicsModel, task: Reaching, rng: torch.Generator) -> Refined:  # noqa: ARG002
-        parts = [self._refined(model, task.part(rows)) for rows in torch.arange(len(task)).split(self.chunks_at_once)]
+        shared = self._shared(model, task)
+        parts = [
+            self._refined(model, task.part(rows), shared) for rows in torch.arange(len(task)).split(self.chunks_at_once)
+        ]
         return Refined(
             torch.cat([part.positions for part in parts], dim=2),
             torch.cat([part.cost for part in parts]),
             torch.cat([part.seed_cost for part in parts]),
         )
 
-    def _refined(self, model: DynamicsModel, task: Reaching) -> Refined:
+    def _refined(self, model: DynamicsModel, task: Reaching, shared: _Shared) -> Refined:
         prior = self._prior(model, task)
-        best = task.seed[:, :3].clone()
-        at = linearised(model, task, best)
-        seed_cost = finite(_cost(at.residuals))
-        best_cost, ease = seed_cost.clone(), torch.ones_like(seed_cost)
-        residuals = at.residuals.clone()
+        positions = task.seed[:, :3].clone()
+        residuals = missed(model, task, positions)
+        cost = finite(_cost(residuals))
+        best = _Best(positions, residuals, cost)
+        seed_cost = cost.clone()
         moves = (task.displacement != 0).any(dim=0)
-        for _ in range(self.iterations):
-            rows = (moves & (best_cost > self.enough_m**2)).nonzero()[:, 0]
+        self._shared_steps(model, task, shared, prior, best, (moves & self._far(cost)).nonzero()[:, 0])
+        self._own_steps(model, task, prior, best, (moves & self._far(cost)).nonzero()[:, 0])
+        return Refined(positions, cost, seed_cost)
+
+    def _far(self, cost: Float[Tensor, " N"]) -> Bool[Tensor, " N"]:
+        return cost > self.enough_m**2
+
+    def _shared(self, model: DynamicsModel, task: Reaching) -> _Shared:
+        """What the steps that all chunks share are made of."""
+        slopes = typical_slopes(model, task).double().flatten(1)
+        scale = self._scale(slopes)
+        slopes = slopes / scale[:, None]
+        covariance, _, _ = self._covariance(model, task)
+        spread = slopes @ torch.kron(covariance.contiguous(), torch.eye(3).to(covariance))
+        inner = spread @ slopes.T + torch.eye(12).to(slopes)
+        back = torch.cholesky_solve(spread, torch.linalg.cholesky(inner)).T
+        return _Shared(scale.to(task.seed), slopes.to(task.seed), back.to(task.seed))
+
+    def _shared_steps(
+        self,
+        model: DynamicsModel,
+        task: Reaching,
+        shared: _Shared,
+        prior: _Prior,
+        best: _Best,
+        rows: Int64[Tensor, " n"],
+    ) -> None:
+        """Steps of some chunks with the derivatives that all share, as long as they gain."""
+        for _ in range(self.shared_iterations):
             if len(rows) == 0:
-                break
-            here = _Residuals(residuals[..., rows], at.slopes[..., rows])
-            some = task.part(rows)
-            tried = self._step(model, prior.part(rows), here, best[..., rows], ease[rows])
-            missed = _missed(model, some, reached(model, some, tried))
-            cost = finite(_cost(missed))
-            better = cost < best_cost[rows]
-            ease[rows] = torch.where(better, ease[rows], 10 * ease[rows])
-            won = rows[better]
-            best[..., won], best_cost[won], residuals[..., won] = tried[..., better], cost[better], missed[..., better]
-        return Refined(best, best_cost, seed_cost)
+                return
+            centre = prior.centre[..., rows].flatten(0, 1)
+            ahead = best.residuals[..., rows].flatten(0, 1) / shared.scale[:, None]
+            ahead.addmm_(shared.slopes, centre - best.positions[..., rows].flatten(0, 1))
+            tried = torch.addmm(centre, shared.back, ahead, alpha=-1).view(len(task.seed), 3, -1)
+            if not model.absolute:  # a command beyond its range: the others have to make up for it
+                within = (tried.abs() <= 1).flatten(0, 1).all(dim=0)
+                rows, tried = rows[within], tried[..., within]
+            gained = best.improve(rows, tried, missed(model, task.part(rows), tried))
+            rows = rows[gained]
+            rows = rows[self._far(best.cost[rows])]
+
+    def _own_steps(
+        self, model: DynamicsModel, task: Reaching, prior: _Prior, best: _Best, rows: Int64[Tensor, " n"]
+    ) -> None:
+        """Steps of some chunks with derivatives of their own."""
+        if len(rows) == 0:
+            return
+        slopes = linearised(model, task.part(rows), best.positions[..., rows]).slopes
+        ease = torch.ones_like(best.cost[rows])
+        for _ in range(self.iterations):
+            at = _Residuals(best.residuals[..., rows], slopes)
+            tried = self._step(model, prior.part(rows), at, best.positions[..., rows], ease)
+            gained = best.improve(rows, tried, missed(model, task.part(rows), tried))
+            ease = torch.where(gained, ease, 10 * ease)
+            kept = self._far(best.cost[rows]).nonzero()[:, 0]
+            if len(kept) == 0:
+                return
+            rows, slopes, ease = rows[kept], slopes[..., kept], ease[kept]
+
+    def _scale(self, like: Tensor) -> Float[Tensor, "12"]:
+        """`W^-1`."""
+        return torch.tensor([self.position_m] * 3 + [self.velocity_m] * 3).to(like).repeat(2)
 
     def _step(
         self,
@@ -118,8 +177,7 @@ class GaussNewton:
         """
         limit = math.inf if model.absolute else 1.0
         chunks = positions.shape[2]
-        scale = torch.tensor([self.position_m] * 3 + [self.velocity_m] * 3).to(positions).repeat(2)
-        scale = ease[:, None] * scale  # N R
+        scale = ease[:, None] * self._scale(positions)  # N R
         slopes = at.slopes.permute(3, 0, 2, 1) / scale[:, :, None, None]  # N R 3 H
         residuals = at.residuals.reshape(12, chunks).T / scale
         now, centre = positions.permute(2, 1, 0), prior.centre.permute(2, 1, 0)  # N 3 H
@@ -127,7 +185,7 @@ class GaussNewton:
         moved = base
         for _ in range(1 if model.absolute else self.passes):
             flat = (slopes * free[:, None]).reshape(chunks, 12, -1)
-            spread = ((slopes * free[:, None]) @ prior.covariance * free[:, None]).view(chunks, 12, -1)
+            spread = ((slopes * free[:, None]) @ prior.covariance.to(slopes) * free[:, None]).view(chunks, 12, -1)
             ahead = residuals + (slopes.reshape(chunks, 12, -1) @ (base - now).reshape(chunks, -1, 1))[..., 0]
             normal = (spread @ flat.mT).double() + torch.eye(12, dtype=torch.float64, device=flat.device)
             weights = torch.cholesky_solve(ahead.double()[..., None], torch.linalg.cholesky(normal)).to(flat)
@@ -138,6 +196,13 @@ class GaussNewton:
 
     def _prior(self, model: DynamicsModel, task: Reaching) -> _Prior:
         """The chunk that smoothness and nearness alone would take, and how freely it may be left."""
+        covariance, smooth, near = self._covariance(model, task)
+        to_demonstrated, to_seed = (covariance @ smooth).to(task.seed), (covariance * near).to(task.seed)
+        centre = to_demonstrated @ task.demonstrated.flatten(1) + to_seed @ task.seed[:, :3].flatten(1)
+        return _Prior(centre.view_as(task.demonstrated), covariance)
+
+    def _covariance(self, model: DynamicsModel, task: Reaching) -> tuple[Tensor, Tensor, Tensor]:
+        """Of each axis, in double precision; and the weights of smoothness and of nearness that it comes from."""
         horizon = len(task.seed)
         identity = torch.eye(horizon, dtype=torch.float64)
         difference = identity - torch.diag(torch.ones(horizon - 1, dtype=torch.float64), -1)
@@ -147,21 +212,51 @@ class GaussNewton:
         late = torch.arange(horizon) >= task.action_horizon
         near = torch.where(late, self.late_nearness, self.nearness).double() * unit**2
         smooth = self.smoothness * unit**2 * difference.T @ difference
-        covariance = torch.linalg.inv(smooth + torch.diag(near))
-        to_demonstrated, to_seed = (covariance @ smooth).to(task.seed), (covariance * near).to(task.seed)
-        centre = torch.einsum("hk,kcn->hcn", to_demonstrated, task.demonstrated)
-        centre = centre + torch.einsum("hk,kcn->hcn", to_seed, task.seed[:, :3])
-        return _Prior(centre, covariance.to(task.seed))
+        return torch.linalg.inv(smooth + torch.diag(near)), smooth, near
+
+
+class _Shared(NamedTuple):
+    """A step with the derivatives that all chunks share."""
+
+    scale: Float[Tensor, "12"]
+    """`W^-1`."""
+    slopes: Float[Tensor, "12 H*3"]
+    """`W J`."""
+    back: Float[Tensor, "H*3 12"]
+    """From weighted residuals to commands."""
 
 
 class _Prior(NamedTuple):
     centre: Float[Tensor, "H 3 N"]
     covariance: Float[Tensor, "H H"]
-    """Of each axis."""
+    """Of each axis; in double precision."""
 
     def part(self, rows: Int64[Tensor, " n"]) -> _Prior:
         """Of some chunks."""
         return _Prior(self.centre[..., rows], self.covariance)
+
+
+class _Best(NamedTuple):
+    """The best chunks so far; written to in place."""
+
+    positions: Float[Tensor, "H 3 N"]
+    residuals: Float[Tensor, "2 6 N"]
+    cost: Float[Tensor, " N"]
+
+    def improve(
+        self, rows: Int64[Tensor, " n"], tried: Float[Tensor, "H 3 n"], residuals: Float[Tensor, "2 6 n"]
+    ) -> Bool[Tensor, " n"]:
+        """Take those of the chunks tried that cost less, and say which.
+
+        Raises:
+            DataError: one costs no number.
+        """
+        cost = finite(_cost(residuals))
+        gained = cost < self.cost[rows]
+        won = rows[gained]
+        self.positions[..., won], self.residuals[..., won] = tried[..., gained], residuals[..., gained]
+        self.cost[won] = cost[gained]
+        return gained
 
 
 class _Residuals(NamedTuple):
@@ -176,17 +271,27 @@ def linearised(model: DynamicsModel, task: Reaching, positions: Float[Tensor, "H
     steps: list[Linearised] = []
     ends: list[Tensor] = []
     state, horizons = task.start, task.horizons
-    velocity = model.predicted
     for step, command in enumerate(task.told(positions), start=1):
         state, kept = model.linearised(state, command)
         steps.append(kept)
         if step in horizons:
             ends.append(state)
     residuals = _missed(model, task, torch.stack(ends if len(ends) == 2 else ends * 2))
-    ones = torch.zeros(len(state), 6, state.shape[1], dtype=state.dtype, device=state.device)
+    return _Residuals(residuals, _slopes(model, steps, horizons))
+
+
+def typical_slopes(model: DynamicsModel, task: Reaching) -> Float[Tensor, "12 H 3"]:
+    """The derivatives of the residuals where every step is one from the middle of the demonstrations."""
+    return _slopes(model, [model.typical()] * len(task.seed), task.horizons)[..., 0]
+
+
+def _slopes(model: DynamicsModel, steps: list[Linearised], horizons: tuple[int, int]) -> Float[Tensor, "12 H 3 N"]:
+    """From a pass back through the steps."""
+    chunks, velocity = steps[0].slopes[0].shape[1], model.predicted
+    ones = model.slope.new_zeros(model.states, 6, chunks)
     for row, place in enumerate((0, 1, 2, velocity, velocity + 1, velocity + 2)):
         ones[place, row] = 1.0
-    slopes = torch.zeros(12, len(steps), 3, state.shape[1], dtype=state.dtype, device=state.device)
+    slopes = ones.new_zeros(12, len(steps), 3, chunks)
     gradient = ones  # of the residuals at T_p; those at T_a join where they begin
     for step in range(len(steps), 0, -1):
         if step == horizons[0] != horizons[1]:
@@ -195,11 +300,15 @@ def linearised(model: DynamicsModel, task: Reaching, positions: Float[Tensor, "H
         slopes[12 - by_command.shape[1] :, step - 1] = by_command.transpose(0, 1)
     if horizons[0] == horizons[1]:
         slopes[:6] = slopes[6:]
-    return _Residuals(residuals, slopes)
+    return slopes
+
+
+def missed(model: DynamicsModel, task: Reaching, positions: Float[Tensor, "H 3 N"]) -> Float[Tensor, "2 6 N"]:
+    """By how much positions and velocities of a rollout are off."""
+    return _missed(model, task, reached(model, task, positions))
 
 
 def _missed(model: DynamicsModel, task: Reaching, ends: Float[Tensor, "2 S N"]) -> Float[Tensor, "2 6 N"]:
-    """By how much positions and velocities are off."""
     velocity = slice(model.predicted, model.predicted + 3)
     return torch.cat([ends[:, :3] - task.targets, ends[:, velocity] - task.velocities], dim=1)
 

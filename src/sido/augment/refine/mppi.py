@@ -77,23 +77,27 @@ class Mppi:
         horizon, chunks, samples = len(task.seed), len(task), self.samples
         many = task.repeated(samples)  # sample i of chunk n is column n * samples + i
         shape = self._shape(task)
+        knots = shape.shape[1]
         mean = best = task.seed[:, :3]
         best_cost = seed_cost = reaching_cost(model, task, mean)
         scale = self._scale(model, task)
-        columns = torch.arange(chunks, device=mean.device)
+        first = samples * torch.arange(chunks, device=mean.device)
         moves = scale > 0  # else rounding alone might look like a gain
+        normal = torch.empty(knots, 3, chunks, samples, device=rng.device)
+        drawn = mean.new_empty(horizon, 3, chunks * samples)
         for _ in range(self.iterations):
-            normal = torch.randn(shape.shape[1], 3, chunks, samples, generator=rng, device=rng.device)
-            normal = normal.to(mean) * scale[:, None]
-            drawn = (shape @ normal.flatten(1)).view(horizon, 3, chunks, samples)
-            drawn[..., 0] = 0.0
-            drawn += mean[..., None]
-            cost = reaching_cost(model, many, drawn.flatten(2)).view(chunks, samples)
+            noise = normal.normal_(generator=rng).to(mean)
+            noise *= scale[:, None]
+            noise[..., 0] = 0.0
+            torch.mm(shape, noise.view(knots, -1), out=drawn.view(horizon, -1))
+            drawn.view(horizon, 3, chunks, samples).add_(mean[..., None])
+            cost = reaching_cost(model, many, drawn).view(chunks, samples)
             lowest, which = cost.min(dim=1)
             better = (lowest < best_cost) & moves
-            best = torch.where(better, drawn[:, :, columns, which], best)
+            best = torch.where(better, drawn.index_select(2, first + which), best)
             best_cost = torch.where(better, lowest, best_cost)
-            mean = torch.einsum("hcns,ns->hcn", drawn, self._weights(cost))
+            noise *= self._weights(cost)
+            mean = mean + (shape @ noise.sum(dim=3).flatten(1)).view_as(mean)
         return Refined(best, finite(best_cost), seed_cost)
 
     def _weights(self, cost: Float[Tensor, "N samples"]) -> Float[Tensor, "N samples"]:
