@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -79,21 +79,40 @@ class Deadband:
         # Neighbouring triples share poses: n of them say as much as n / 2 independent ones, along each axis.
         freedom = np.maximum(axes * triples / 2.0, 1.0)
         most = freedom / 2.0 * ((self.false_alarm / 3.0) ** (-2.0 / freedom) - 1.0)
-        behind = np.arange(recent.valid.shape[1])[::-1]
-        newer = behind < (recent.count[:, None] + 1) // 2
+        sums = _Sums.of(recent, axes)
         moves = np.zeros(len(recent), dtype=np.bool_)
-        for part in (recent.valid, recent.valid & newer, recent.valid & ~newer):
-            slope, spread = _slope(recent, part, axes)
+        for part in (sums.newer, sums.older, sums.newer + sums.older):
+            slope, spread = _slope(part)
             moves |= (slope * spread > most * axes * noise) & (slope > self.slowest_mps**2)
         return moves & (triples > 0)
 
 
-def _slope(history: History, part: Bool[Array, "B h"], axes: int) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
+class _Sums(NamedTuple):
+    """Of the poses of both halves: how many, and of t, t^2, p, t p, one after another; from the latest pose."""
+
+    newer: Float[Array, "terms B"]
+    older: Float[Array, "terms B"]
+
+    @staticmethod
+    def of(history: History, axes: int) -> _Sums:
+        valid = np.ascontiguousarray(history.valid.T)
+        time = np.ascontiguousarray(history.times_s.T) + history.age_s
+        position = np.ascontiguousarray((history.positions - history.latest[:, None])[..., :axes].T)  # [axes, h, B]
+        behind = np.arange(len(valid))[::-1, None]
+        newer = behind < (history.count + 1) // 2
+        halves = []
+        for part in (valid & newer, valid & ~newer):
+            t = time * part
+            moments = [part, t, t * t, *(position * part), *(position * t)]
+            halves.append(np.stack([moment.sum(axis=0) for moment in moments]))
+        return _Sums(*halves)
+
+
+def _slope(sums: Float[Array, "terms B"]) -> tuple[Float[Array, " B"], Float[Array, " B"]]:
     """`|v|^2` and `S_tt` of the straight line through some of the poses; 0 and 0 where there are not two."""
-    count = np.maximum(part.sum(axis=1), 1)
-    mean = np.where(part, history.times_s, 0.0).sum(axis=1) / count
-    away = np.where(part, history.times_s - mean[:, None], 0.0)
-    spread = (away * away).sum(axis=1)
-    p = (history.positions - history.latest[:, None])[..., :axes]
-    rise = (away[:, None] @ p)[:, 0]
-    return (rise * rise).sum(axis=1) / np.where(spread > 0.0, spread, 1.0) ** 2, spread
+    axes = (len(sums) - 3) // 2
+    mean = sums[1] / np.maximum(sums[0], 1.0)
+    spread = np.where(sums[0] > 1.0, np.maximum(sums[2] - mean * sums[1], 0.0), 0.0)
+    rise = sums[3 + axes :] - mean * sums[3 : 3 + axes]
+    squares = np.where(spread > 0.0, (rise * rise).sum(axis=0), 0.0)
+    return squares / np.where(spread > 0.0, spread, 1.0) ** 2, spread

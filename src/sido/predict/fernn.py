@@ -89,6 +89,14 @@ class FERNN:
 
     def states(self, seen: NetworkInputs) -> Float[Array, "width K B"]:
         """`h_k` after the latest pose."""
+        own, common = self._states(seen)
+        return own + common[:, None]
+
+    def _states(self, seen: NetworkInputs) -> tuple[Float[Array, "width K B"], Float[Array, "width B"]]:
+        """`h_k` in two parts, the second the same for all hypotheses.
+
+        relu(x + c) = max(x, -c) + c: what all hypotheses share need not be added to each of them at each step.
+        """
         w, rows, width = self.weights, len(seen.lead), self.width
         see = w["see.weight"]
         known = (self.hypotheses_mps.T / SPEED_UNIT_MPS).astype(see.dtype)
@@ -97,14 +105,20 @@ class FERNN:
         cell = np.concatenate([w["keep.weight"], -see[:, :2], -behind * see[:, 2:4]], axis=1).astype(see.dtype)
         z = np.zeros((width + 4, known.shape[1], rows), dtype=see.dtype)
         z[width : width + 2] = known[:, :, None]
-        common = self._common(seen)
+        new = np.empty_like(z[:width])
+        common, kept = self._common(seen), np.zeros((width, rows), dtype=see.dtype)
         times, there = np.ascontiguousarray(seen.times.T), np.ascontiguousarray(seen.seen.T) > 0
+        whole = bool(there[:-1].all())
         for j in range(self.observations - 1):
             np.multiply(z[width : width + 2], times[j], out=z[width + 2 :])
-            new = (cell @ z.reshape(width + 4, -1)).reshape(width, *z.shape[1:])
-            new += common[j][:, None]
-            np.maximum(new, 0.0, out=z[:width], where=True if there[j].all() else there[j])
-        return z[:width]
+            np.matmul(cell, z.reshape(width + 4, -1), out=new.reshape(width, -1))
+            if whole:
+                kept = common[j] + w["keep.weight"] @ kept
+                np.maximum(new, -kept[:, None], out=z[:width])
+            else:  # where there is no pose the state stays: its parts would not
+                new += common[j][:, None]
+                np.maximum(new, 0.0, out=z[:width], where=there[j])
+        return z[:width], kept
 
     def _common(self, seen: NetworkInputs) -> Float[Array, "steps width B"]:
         """What the cell is shown that is the same for all hypotheses: in their frames at `nu = 0`."""
@@ -115,11 +129,14 @@ class FERNN:
         return w["see.weight"] @ shown + w["see.bias"][:, None]
 
     def _said(self, seen: NetworkInputs) -> Float[Array, "B 4"]:
-        w, h = self.weights, self.states(seen)
-        thought = w["think.weight"] @ h.reshape(self.width, -1) + w["think.bias"][:, None]
-        np.maximum(thought, 0.0, out=thought)
-        out = (w["say.weight"] @ thought + w["say.bias"][:, None]).reshape(5, *h.shape[1:])
+        w, (own, common) = self.weights, self._states(seen)
+        common = w["think.weight"] @ common + w["think.bias"][:, None]
+        thought = (w["think.weight"] @ own.reshape(self.width, -1)).reshape(own.shape)
+        np.maximum(thought, -common[:, None], out=thought)
+        common = w["say.weight"] @ common + w["say.bias"][:, None]
+        out = (w["say.weight"] @ thought.reshape(self.width, -1)).reshape(5, *own.shape[1:])
         gate = np.exp(out[0] - out[0].max(axis=0))
         gate /= gate.sum(axis=0)
-        velocity = (gate * out[1:3]).sum(axis=1) + (self.hypotheses_mps.T / SPEED_UNIT_MPS) @ gate
-        return np.concatenate([(gate * out[3:]).sum(axis=1), velocity]).T.astype(float)
+        pooled = (gate * out[1:]).sum(axis=1) + common[1:]
+        pooled[:2] += (self.hypotheses_mps.T / SPEED_UNIT_MPS) @ gate
+        return np.concatenate([pooled[2:], pooled[:2]]).T.astype(float)
