@@ -61,7 +61,7 @@ def speed(rounds: int) -> None:
     many, one = histories(MANY, rng), histories(1, rng)
     rows: dict[str, Predictor] = {name: predictor_named(name, SPEED_MPS) for name in PREDICTORS}
     rows |= {"mlp": made_up(MLP, rng), "fernn": made_up(FERNN, rng)}
-    rows |= {"deadband:last-turn": predictor_named("deadband:last-turn")}
+    rows |= {name: predictor_named(name) for name in ("deadband:last-turn", "deadband:legs-and-arcs")}
     print(f"{'predictor':28}{f'{MANY} histories':>16}{'one':>12}   under {TARGET_MANY_MS:g} and {TARGET_ONE_MS:g} ms")
     for name, predictor in rows.items():
         took = milliseconds(lambda p=predictor: p(many, HORIZON_S), rounds)

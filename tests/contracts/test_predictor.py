@@ -17,6 +17,7 @@ from sido.predict import (
     InteractingModels,
     Kalman,
     LastTurn,
+    LegsAndArcs,
     Predictor,
 )
 
@@ -32,6 +33,7 @@ PREDICTORS: dict[str, Predictor] = {
     "last turn": LastTurn(),
     "last turn, known speed": LastTurn(speed_mps=0.03),
     "last turn, in space": LastTurn(planar=False),
+    "legs and arcs": LegsAndArcs(),
     "deadband": Deadband(FiniteDifference()),
     "deadband, filtered": Deadband(InteractingModels(), observations_at_rest=12),
 }

@@ -155,8 +155,8 @@ def evaluate(
 
     Args:
         predictors: hold, finite-difference (is told the speed), finite-difference-measured, kalman,
-            interacting-models, last-turn, last-turn-known, or folders of learned ones; "deadband:" before any of them
-            lets what does not move rest. All but the learned ones, if none is given.
+            interacting-models, last-turn, last-turn-known, legs-and-arcs (the best), or folders of learned ones;
+            "deadband:" before any of them lets what does not move rest. All but the learned ones, if none is given.
         episodes: How many of each motion.
         grasp: T_g, seconds after the object came into sight.
         horizon: T_p, seconds.

@@ -16,6 +16,7 @@ forecast.positions  # [B, 3] at now_s + 0.8
 | `kalman.py` | the Kalman filter of constant velocity |
 | `interacting_models.py` | two of them, one for going straight on, one for turning |
 | `last_turn.py` | the turn between the last two legs, wherever it was |
+| `legs_and_arcs.py` | that, or round an arc; and turns that come back |
 | `mlp.py`, `fernn.py` | the learned ones; `network.py` is what they have in common |
 | `deadband.py` | any of them, but what does not show that it moves rests |
 | `reflected.py` | any of them, folded at the walls of a known region |
@@ -35,6 +36,7 @@ from sido.predict.hold import Hold
 from sido.predict.interacting_models import InteractingModels
 from sido.predict.kalman import Kalman
 from sido.predict.last_turn import LastTurn
+from sido.predict.legs_and_arcs import LegsAndArcs
 from sido.predict.mlp import MLP
 from sido.predict.named import PREDICTORS, predictor_named
 from sido.predict.predictor import Predictor
@@ -58,6 +60,7 @@ __all__ = [
     "InteractingModels",
     "Kalman",
     "LastTurn",
+    "LegsAndArcs",
     "Predictor",
     "Reflected",
     "Track",

@@ -97,15 +97,17 @@ class _Sums(NamedTuple):
     def of(history: History, axes: int) -> _Sums:
         valid = np.ascontiguousarray(history.valid.T)
         time = np.ascontiguousarray(history.times_s.T) + history.age_s
-        position = np.ascontiguousarray((history.positions - history.latest[:, None])[..., :axes].T)  # [axes, h, B]
-        behind = np.arange(len(valid))[::-1, None]
-        newer = behind < (history.count + 1) // 2
-        halves = []
-        for part in (valid & newer, valid & ~newer):
-            t = time * part
-            moments = [part, t, t * t, *(position * part), *(position * t)]
-            halves.append(np.stack([moment.sum(axis=0) for moment in moments]))
-        return _Sums(*halves)
+        moments = np.empty((3 + 2 * axes, *valid.shape))
+        moments[0], moments[1] = valid, time * valid
+        np.multiply(moments[1], time, out=moments[2])
+        for axis in range(axes):
+            away = moments[3 + axis]
+            np.subtract(history.positions[..., axis].T, history.positions[:, -1, axis], out=away)
+            away *= valid
+            np.multiply(away, time, out=moments[3 + axes + axis])
+        newer = (np.arange(len(valid))[::-1, None] < (history.count + 1) // 2).astype(float)
+        of_newer = np.einsum("mhb,hb->mb", moments, newer)
+        return _Sums(of_newer, moments.sum(axis=1) - of_newer)
 
 
 def _slope(sums: Float[Array, "terms B"]) -> tuple[Float[Array, " B"], Float[Array, " B"]]:

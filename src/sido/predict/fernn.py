@@ -114,7 +114,7 @@ class FERNN:
             np.matmul(cell, z.reshape(width + 4, -1), out=new.reshape(width, -1))
             if whole:
                 kept = common[j] + w["keep.weight"] @ kept
-                np.maximum(new, -kept[:, None], out=z[:width])
+                np.maximum(new, np.negative(kept[:, None]), out=z[:width])
             else:  # where there is no pose the state stays: its parts would not
                 new += common[j][:, None]
                 np.maximum(new, 0.0, out=z[:width], where=there[j])
@@ -135,7 +135,7 @@ class FERNN:
         np.maximum(thought, -common[:, None], out=thought)
         common = w["say.weight"] @ common + w["say.bias"][:, None]
         out = (w["say.weight"] @ thought.reshape(self.width, -1)).reshape(5, *own.shape[1:])
-        gate = np.exp(out[0] - out[0].max(axis=0))
+        gate = np.exp(np.subtract(out[0], out[0].max(axis=0)))
         gate /= gate.sum(axis=0)
         pooled = (gate * out[1:]).sum(axis=1) + common[1:]
         pooled[:2] += (self.hypotheses_mps.T / SPEED_UNIT_MPS) @ gate

@@ -67,6 +67,21 @@ class Forecast:
         path = unseen(history, history.latest[:, None] + ways)
         return Forecast(path[:, -1], None if covariance is None else unseen(history, covariance), path)
 
+    @staticmethod
+    def along(history: History, ways: Float[Array, "B 16 3"], leads: Float[Array, "B 16"]) -> Forecast:
+        """Along any path.
+
+        Args:
+            history: What was seen; an object that was seen once only, or not for too long, rests.
+            ways: From where each object was seen last to where it will be.
+            leads: How long after that.
+        """
+        most = history.highest_speed_mps * leads + np.minimum(LARGEST_CORRECTION_M, history.highest_speed_mps * leads)
+        length = np.sqrt(np.einsum("bka,bka->bk", ways, ways))
+        shorter = np.minimum(1.0, most / np.maximum(length, 1e-300)) * (history.count > 1)[:, None]
+        path = unseen(history, history.latest[:, None] + ways * shorter[..., None])
+        return Forecast(path[:, -1], None, path)
+
 
 def leads_s(history: History, horizon_s: Float[Array, " B"]) -> Float[Array, "B 16"]:
     """How long after each object was last seen the points of its path lie."""

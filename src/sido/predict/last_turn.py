@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, final
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
 from sido.arrays import Array
 from sido.predict.forecast import Forecast, require_horizon
@@ -15,8 +15,9 @@ from sido.predict.history import History
 from sido.predict.noise import measured_noise
 from sido.predict.settings import require_observations, require_positive
 
-__all__ = ["LastTurn"]
+__all__ = ["LastTurn", "Legs", "Poses"]
 
+_EACH = 16
 _BLOCK = 256
 """So many objects at once: what is worked on then stays in the processor's cache."""
 _ENOUGH_TRIPLES = 6
@@ -71,15 +72,42 @@ class LastTurn:
     def _lines(self, history: History, correction: Float[Array, "B 3"], velocity: Float[Array, "B 3"]) -> None:
         """The mean of all lines, into the two arrays."""
         axes = 2 if self.planar else 3
-        noise = self._noise(history, axes)
-        poses = _Poses.of(history, axes)
-        after, before = poses.sums()
+        legs = self.legs(Poses.of(history, axes), self._noise(history, axes))
+        correction[:, :axes] = (legs.likely * legs.offset).sum(axis=1).T
+        velocity[:, :axes] = (legs.likely * legs.velocity).sum(axis=1).T
+
+    def legs(self, poses: Poses, noise: Float[Array, " B"]) -> Legs:
+        """A line for each place of the last turn: before all poses first, then before some of them."""
+        begins = _begins(len(poses.valid))
+        after, before = poses.sums(begins)
         ridge = after.tt + noise / self._usual2
-        likely = self._likely(poses, after, before, noise, ridge)
+        straight = self._evidence(before, noise, before.tt + noise / self._usual2)
+        restless = poses.restless(noise, self._usual2, begins) + math.log(_RESTLESS)
+        weight = self._evidence(after, noise, ridge)
+        weight[1:] += np.maximum(straight, restless)[1:] + self._turned(poses, noise, begins[1:])
+        # A leg of the newest pose alone would say that the object rests; whether it turns right now, no pose can tell.
+        seen = poses.valid[begins] & (after.poses > 1.0)
+        seen[1:] &= poses.valid[begins[1:] - 1]
+        seen[0] = poses.valid[-1]
+        weight = np.where(seen, weight, -np.inf)
+        most = np.maximum(weight.max(axis=0), -1e300)
+        likely = np.exp(weight - most)
+        total = np.maximum(likely.sum(axis=0), 1e-300)
         lines = after.tp / ridge if self.speed_mps is None else self._at_known_speed(after, noise)
-        offset = after.mean_p - after.mean_t * lines
-        correction[:, :axes] = (likely * offset).sum(axis=1).T
-        velocity[:, :axes] = (likely * lines).sum(axis=1).T
+        likely /= total
+        newest = slice(-_EACH, None)  # of the others, that are not all there, a single bent pose might look restless
+        restless = (likely[newest] * (restless > straight)[newest]).sum(axis=0)
+        return Legs(likely, after.mean_p - after.mean_t * lines, lines, most + np.log(total), restless)
+
+    def _turned(self, poses: Poses, noise: Float[Array, " B"], begins: Int[Array, " n"]) -> Float[Array, "n B"]:
+        """The logarithm of how likely a turn before each of these poses is, and that the two legs meet there.
+
+        A leg begins where the last one ended: within a few times the noise, which the flat prior does not know. Of
+        two legs there are two flat priors, and one turn.
+        """
+        axes = len(poses.position)
+        since = (poses.time[begins] - poses.time[begins - 1]) * poses.valid[begins - 1]
+        return np.log(since / self.turn_every_s + 1e-12) - 0.5 * axes * np.log(8.0 * math.pi * noise)
 
     @property
     def _usual2(self) -> float:
@@ -89,24 +117,6 @@ class LastTurn:
         """The variance of a pose."""
         measured, triples = measured_noise(history, axes)
         return np.maximum(np.where(triples < _ENOUGH_TRIPLES, self.usual_noise_m**2, measured), _LEAST_NOISE_M**2)
-
-    def _likely(
-        self, poses: _Poses, after: _Sums, before: _Sums, noise: Float[Array, " B"], ridge: Float[Array, "h B"]
-    ) -> Float[Array, "h B"]:
-        """How likely it is that the last leg begins with each pose; of the oldest, that no turn has been seen."""
-        axes = len(poses.position)
-        older = np.maximum(
-            self._evidence(before, noise, before.tt + noise / self._usual2),
-            poses.restless(noise, self._usual2) + math.log(_RESTLESS),
-        )
-        # A leg begins where the last one ended: within a few times the noise, which the flat prior does not know. Of
-        # two legs there are two flat priors, and one turn.
-        turned = older + np.log(poses.since / self.turn_every_s + 1e-12) - 0.5 * axes * np.log(8.0 * math.pi * noise)
-        weight = self._evidence(after, noise, ridge) + np.where(poses.oldest, 0.0, turned)
-        # A leg of the newest pose alone would say that the object rests; whether it turns right now, no pose can tell.
-        weight = np.where(poses.valid & ((after.poses > 1.0) | poses.oldest), weight, -np.inf)
-        likely = np.exp(weight - np.maximum(weight.max(axis=0), -1e300))
-        return likely / np.maximum(likely.sum(axis=0), 1e-300)
 
     def _evidence(self, sums: _Sums, noise: Float[Array, " B"], ridge: Float[Array, "h B"]) -> Float[Array, "h B"]:
         """The logarithm of the marginal likelihood of each leg's poses, with a flat prior of where it begins."""
@@ -127,6 +137,29 @@ class LastTurn:
         k = self.speed_mps * rise / noise
         length = k / (0.5 + np.sqrt(k * k + 2.25))
         return after.tp * (self.speed_mps * length / np.maximum(rise, 1e-300))
+
+
+class Legs(NamedTuple):
+    """Straight lines through the last poses; the first is through all."""
+
+    likely: Float[Array, "n B"]
+    """How likely each is the leg that the object is on; of all, 1."""
+    offset: Float[Array, "axes n B"]
+    """Where each has the object at the latest pose, from there."""
+    velocity: Float[Array, "axes n B"]
+    evidence: Float[Array, " B"]
+    """The logarithm of how likely all the poses are, whichever of them is true."""
+    restless: Float[Array, " B"]
+    """How likely it is that what came before the last turn was no straight leg."""
+
+
+def _begins(poses: int) -> Int[Array, " n"]:
+    """Where a leg may have begun: before all poses, which the first stands for, or with any of them.
+
+    Of the older ones, where it matters less, with every fourth.
+    """
+    behind = [*range(_EACH), *range(_EACH, poses, 4)]
+    return np.array([0, *sorted({poses - 1 - k for k in behind if k < poses - 1})])
 
 
 class _Sums(NamedTuple):
@@ -150,11 +183,10 @@ class _Sums(NamedTuple):
         return _Sums(count, mean_t, mean_p, np.maximum(tt, 0.0), tp - t * mean_p, np.maximum(pp, 0.0))
 
 
-class _Poses(NamedTuple):
+class Poses(NamedTuple):
     """Times and positions from the latest one, the oldest first; 0 where there is none."""
 
     valid: Bool[Array, "h B"]
-    oldest: Bool[Array, "h B"]
     time: Float[Array, "h B"]
     position: Float[Array, "axes h B"]
     since: Float[Array, "h B"]
@@ -163,31 +195,39 @@ class _Poses(NamedTuple):
     """The square of how far from the pose before; 0 for the oldest."""
 
     @staticmethod
-    def of(history: History, axes: int) -> _Poses:
+    def of(history: History, axes: int) -> Poses:
         valid = np.ascontiguousarray(history.valid.T)
         times = np.ascontiguousarray(history.times_s.T)
-        position = np.ascontiguousarray((history.positions - history.latest[:, None])[..., :axes].T)
-        step = np.diff(position, axis=1, prepend=position[:, :1])
-        since = np.diff(times, axis=0, prepend=times[:1])
-        oldest = valid & ~np.roll(valid, 1, axis=0)
-        oldest[0] = valid[0]
-        return _Poses(valid, oldest, (times - times[-1]) * valid, position * valid, since, (step * step).sum(axis=0))
+        position = np.empty((axes, *valid.shape))
+        for axis in range(axes):
+            np.subtract(history.positions[..., axis].T, history.positions[:, -1, axis], out=position[axis])
+        since, moved = np.zeros_like(times), np.zeros_like(times)
+        np.subtract(times[1:], times[:-1], out=since[1:])
+        step = position[:, 1:] - position[:, :-1]
+        step *= step
+        step.sum(axis=0, out=moved[1:])
+        times = times - times[-1]
+        if not valid.all():
+            times *= valid
+            position *= valid
+        return Poses(valid, times, position, since, moved)
 
-    def sums(self) -> tuple[_Sums, _Sums]:
-        """From each pose to the latest, and of all the poses before each."""
+    def sums(self, begins: Int[Array, " n"]) -> tuple[_Sums, _Sums]:
+        """From each of these poses to the latest, and of all the poses before each."""
         time, position = self.time, self.position
         squares = (position * position).sum(axis=0)
-        after = np.stack([self.valid, time, *position, time * time, *(time * position), squares], axis=1)
-        for j in range(len(after) - 2, -1, -1):  # np.cumsum along this axis takes three times as long
-            after[j] += after[j + 1]
+        terms = np.stack([self.valid, time, *position, time * time, *(time * position), squares], axis=1)
+        after = (self._since(begins) @ terms.reshape(len(time), -1)).reshape(-1, *terms.shape[1:])
         return _Sums.of(after, len(position)), _Sums.of(after[:1] - after, len(position))
 
-    def restless(self, noise: Float[Array, " B"], usual2: float) -> Float[Array, "h B"]:
-        """The logarithm of how likely the poses before each are if every step has a velocity of its own."""
+    def _since(self, begins: Int[Array, " n"]) -> Float[Array, "n h"]:
+        """A product with it is a sum from each of these poses on; much faster than np.cumsum along the first axis."""
+        return (np.arange(len(self.time)) >= begins[:, None]).astype(float)
+
+    def restless(self, noise: Float[Array, " B"], usual2: float, begins: Int[Array, " n"]) -> Float[Array, "n B"]:
+        """The logarithm of how likely the poses before each of these are if every step has a velocity of its own."""
         spread = 2.0 * noise + usual2 * self.since**2
         steps = -0.5 * (len(self.position) * np.log(2.0 * math.pi * spread) + self.moved / spread)
-        steps = np.where(self.valid & ~self.oldest, steps, 0.0)
-        before = np.zeros_like(steps)
-        for j in range(1, len(steps)):
-            np.add(before[j - 1], steps[j - 1], out=before[j])
-        return before
+        steps[0] = 0.0
+        steps[1:] *= self.valid[:-1]
+        return (1.0 - self._since(begins)) @ steps

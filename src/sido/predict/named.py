@@ -13,6 +13,7 @@ from sido.predict.hold import Hold
 from sido.predict.interacting_models import InteractingModels
 from sido.predict.kalman import Kalman
 from sido.predict.last_turn import LastTurn
+from sido.predict.legs_and_arcs import LegsAndArcs
 from sido.predict.predictor import Predictor
 from sido.predict.saved import load_learned
 
@@ -29,6 +30,7 @@ PREDICTORS: dict[str, Callable[[float | None], Predictor]] = {
     "interacting-models": lambda _speed: InteractingModels(),
     "last-turn": lambda _speed: LastTurn(),
     "last-turn-known": lambda speed: LastTurn(speed or None),
+    "legs-and-arcs": lambda _speed: LegsAndArcs(),
 }
 """From the object's speed, where it is known; the others measure it."""
 

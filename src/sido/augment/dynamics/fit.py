@@ -30,14 +30,14 @@ class FitSettings:
     """How the model is fitted: a ridge regression, then the network on what that leaves, then on whole chunks."""
 
     kind: ClassVar[str] = "dynamics-fit"
-    width: int = 16
+    width: int = 8
     """Of the hidden layers."""
     transitions: Literal["pre-grasp", "all"] = "pre-grasp"
     """Those before the grasp, as the paper has it, or all: the arm is the same, its motion more varied."""
     horizon: int = 16
     """Steps of the open-loop rollouts that the last epochs fit."""
-    one_step_updates: int = 2000
-    rollout_updates: int = 400
+    one_step_updates: int = 1000
+    rollout_updates: int = 1600
     batch_size: int = 256
     """Transitions, or rollouts, that an update learns from; all, where there are fewer."""
     learning_rate: float = 3e-3

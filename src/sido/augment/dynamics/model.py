@@ -43,7 +43,7 @@ class DynamicsModel(nn.Module):
     Everything is laid out with features first, `[S, N]`: each feature a row of `N` samples, for speed.
     """
 
-    def __init__(self, action_spec: ActionSpec, gripper_joints: int, width: int = 16) -> None:
+    def __init__(self, action_spec: ActionSpec, gripper_joints: int, width: int = 8) -> None:
         super().__init__()
         self.action_spec, self.gripper_joints, self.width = action_spec, gripper_joints, width
         self.states, self.commands = state_size(gripper_joints), command_size(action_spec)

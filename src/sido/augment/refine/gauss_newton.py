@@ -27,7 +27,7 @@ class GaussNewton:
 
     - arrives as the demonstrated hand did, at its velocity: what comes after `T_a` is then the demonstration, shifted,
       whatever the model does not know; and the policy re-plans from a state that it has seen;
-    - differs from the demonstration smoothly, and from the seed little, above all from `T_a` on.
+    - differs from the demonstration smoothly, and from the seed a little.
 
     With `r` the twelve residuals, `J` their derivatives by the commands, a step solves in closed form
 
@@ -62,7 +62,7 @@ class GaussNewton:
     smoothness: float = 1.0
     nearness: float = 0.01
     """Weight of the difference to the seed, before `T_a` ..."""
-    late_nearness: float = 1.0
+    late_nearness: float = 0.01
     """... and from then on."""
     chunks_at_once: int = 1024
     """Memory is theirs, whatever the number of chunks."""
@@ -176,23 +176,23 @@ class GaussNewton:
         others.
         """
         limit = math.inf if model.absolute else 1.0
-        chunks = positions.shape[2]
-        scale = ease[:, None] * self._scale(positions)  # N R
-        slopes = at.slopes.permute(3, 0, 2, 1) / scale[:, :, None, None]  # N R 3 H
-        residuals = at.residuals.reshape(12, chunks).T / scale
-        now, centre = positions.permute(2, 1, 0), prior.centre.permute(2, 1, 0)  # N 3 H
+        chunks, numbers = positions.shape[2], positions.dtype
+        now, centre = positions.double().permute(2, 1, 0), prior.centre.double().permute(2, 1, 0)  # N 3 H
+        scale = ease.double()[:, None] * self._scale(now)  # N R
+        slopes = at.slopes.double().permute(3, 0, 2, 1) / scale[:, :, None, None]  # N R 3 H
+        residuals = at.residuals.double().reshape(12, chunks).T / scale
         base, free = centre, torch.ones_like(now)
         moved = base
         for _ in range(1 if model.absolute else self.passes):
             flat = (slopes * free[:, None]).reshape(chunks, 12, -1)
-            spread = ((slopes * free[:, None]) @ prior.covariance.to(slopes) * free[:, None]).view(chunks, 12, -1)
+            spread = ((slopes * free[:, None]) @ prior.covariance * free[:, None]).view(chunks, 12, -1)
             ahead = residuals + (slopes.reshape(chunks, 12, -1) @ (base - now).reshape(chunks, -1, 1))[..., 0]
-            normal = (spread @ flat.mT).double() + torch.eye(12, dtype=torch.float64, device=flat.device)
-            weights = torch.cholesky_solve(ahead.double()[..., None], torch.linalg.cholesky(normal)).to(flat)
+            normal = spread @ flat.mT + torch.eye(12).to(flat)
+            weights = torch.cholesky_solve(ahead[..., None], torch.linalg.cholesky(normal))
             moved = base - (spread.mT @ weights).view_as(base)
             free = free * (moved.abs() <= limit)
             base = torch.where(free == 0, moved.clamp(-limit, limit), centre)
-        return moved.clamp(-limit, limit).permute(2, 1, 0)
+        return moved.clamp(-limit, limit).permute(2, 1, 0).to(numbers)
 
     def _prior(self, model: DynamicsModel, task: Reaching) -> _Prior:
         """The chunk that smoothness and nearness alone would take, and how freely it may be left."""
