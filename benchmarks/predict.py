@@ -130,6 +130,11 @@ def learning(protocol: str, seeds: range, steps: dict[str, int], batch: int) -> 
         report(f"{network}, mean of {len(rows)}", table.mean(axis=0).tolist())
         if len(rows) > 1:
             report("  standard deviation", table.std(axis=0, ddof=1).tolist())
+    ratio = np.mean(found["fernn"], axis=0) / np.mean(found["mlp"], axis=0)
+    print("velocity in, velocity out (wanted at 4.5 cm/s: FERNN at most half of the MLP; the issue names no noise):")
+    for name, share in zip(asked, ratio, strict=True):
+        if name.startswith("4.5"):
+            print(f"  {name}: {share:.2f} of the MLP's, {'holds' if share <= 0.5 else 'does NOT hold'}")
 
 
 def report(name: str, fdes_m: list[float]) -> None:

@@ -132,7 +132,7 @@ class FERNN:
         w, (own, common) = self.weights, self._states(seen)
         common = w["think.weight"] @ common + w["think.bias"][:, None]
         thought = (w["think.weight"] @ own.reshape(self.width, -1)).reshape(own.shape)
-        np.maximum(thought, -common[:, None], out=thought)
+        np.maximum(thought, np.negative(common[:, None]), out=thought)
         common = w["say.weight"] @ common + w["say.bias"][:, None]
         out = (w["say.weight"] @ thought.reshape(self.width, -1)).reshape(5, *own.shape[1:])
         gate = np.exp(np.subtract(out[0], out[0].max(axis=0)))
