@@ -56,8 +56,9 @@ class SettingOptions:
     """In m/s; by default 0.02. A still object has none."""
     predictor: tuple[str, ...] = ()
     """hold (where the object is), finite-difference (the paper's, told the speed), finite-difference-measured, kalman,
-    interacting-models, last-turn, or a folder of `sido predictor fit`; each also with +walls, which knows the region's
-    edges; true-future (an oracle); none. By default what the policy's pose channel was made for."""
+    interacting-models, last-turn, legs-and-arcs (the best), or a folder of `sido predictor fit`; each also with +walls,
+    which knows the region's edges; true-future (an oracle); none. By default what the policy's pose channel was made
+    for."""
     correction: tuple[str, ...] = ("none",)
     """none; ac, the paper's action compensation; feed-forward, the object's velocity added to commands."""
     horizon: tuple[str, ...] = ("chunk",)
