@@ -84,7 +84,7 @@ def test_the_command_generates_and_trains(
     assert isinstance(config.augmentation, CachedCounterfactual)
     assert config.reach_m == config.augmentation.longest_m
     assert (tmp_path / "stack.mppi.cache" / "done.u8").is_file()
-    assert "by mppi in" in capsys.readouterr().out
+    assert "by mppi;" in capsys.readouterr().out
     assert main(["train", "dp", "--data", str(stack), "--generator", "mppi", "-o", "other"]) == 2
     assert "this preset has no counterfactuals" in capsys.readouterr().err
 
@@ -93,7 +93,7 @@ def test_the_command_goes_on_and_refuses_other_settings(stack: Path, cache: Path
     before = {file.name: file.read_bytes() for file in cache.iterdir() if file.is_file()}
     arguments = ["augment", str(stack), "--generator", "gauss-newton", "-o", str(cache)]
     assert main(arguments) == 0
-    assert "going on with" in capsys.readouterr().out
+    assert "went on with" in capsys.readouterr().out
     assert {file.name: file.read_bytes() for file in cache.iterdir() if file.is_file()} == before
     assert main([*arguments, "--displacements", "2"]) == 2
     assert "generated from something else" in capsys.readouterr().err
