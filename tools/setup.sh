@@ -20,3 +20,10 @@ if ! ldconfig -p | grep -q libOSMesa; then
     echo "rendering needs system packages; run: sudo apt-get install $packages"
   fi
 fi
+
+# The first step and the first picture compile code, which then stays in the source folder. Nobody should wait for that wordlessly.
+echo "compiling the simulator, once (half a minute)"
+first=$(mktemp -d)
+"$venv/bin/sido" collect stack -n 1 --cameras -o "$first/pictures.hdf5" >/dev/null 2>&1 ||
+  "$venv/bin/sido" collect stack -n 1 -o "$first/state.hdf5" >/dev/null  # where there is no OpenGL
+rm -r "$first"

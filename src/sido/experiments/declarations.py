@@ -24,10 +24,14 @@ CURRENT = Method("DP (cur. pose)", "dp-current-pose", "hold")
 AC = Method("DP + AC", "dp-current-pose", "hold", correction="ac")
 PREDICTED = Method("DP (cur. pose) + predictor", "dp-current-pose", "finite-difference", ours=True)
 FEED_FORWARD = Method("DP (cur. pose) + feed-forward", "dp-current-pose", "hold", correction="feed-forward", ours=True)
+FEED_FORWARD_EARLY = Method(
+    "DP (cur. pose) + feed-forward, T_a 2", "dp-current-pose", "hold", correction="feed-forward",
+    reaching_action_horizon=2, ours=True,
+)  # fmt: skip
 SIDO = Method("DP + SIDO", "dp-sido", "finite-difference")
 SIDO_CONTACT = Method(
-    "DP + SIDO, contact horizon, walls", "dp-sido", "last-turn+walls", horizon="contact", reaching_action_horizon=2,
-    ours=True,
+    "DP + SIDO, contact horizon, walls", "dp-sido", "legs-and-arcs+walls", horizon="contact",
+    reaching_action_horizon=2, ours=True,
 )  # fmt: skip
 SIDO_FEED_FORWARD = Method(
     "DP + SIDO + feed-forward", "dp-sido", "hold", correction="feed-forward", reaching_action_horizon=2, ours=True
@@ -91,6 +95,7 @@ _SWAPPED: dict[str, tuple[str | Taught, bool]] = {
     "FERNN": (Taught("fernn", "gantry", (0.015,)), False),
     "Kalman": ("kalman", True),
     "last turn, walls": ("last-turn+walls", True),
+    "legs and arcs, walls": ("legs-and-arcs+walls", True),
     "true future": ("true-future", True),
 }
 """Predictors, and whether they are ours."""
@@ -135,7 +140,7 @@ _DECLARED = (
         "stack",
         "Stack, five motions at 2, 4 and 6 cm/s",
         "The part of Table 1 in which most succeeds, and where speed begins to tell.",
-        (CURRENT, AC, PREDICTED, FEED_FORWARD, SIDO, SIDO_FEED_FORWARD, SIDO_CONTACT),
+        (CURRENT, AC, PREDICTED, FEED_FORWARD, FEED_FORWARD_EARLY, SIDO, SIDO_FEED_FORWARD, SIDO_CONTACT),
         tuple(dict.fromkeys(world for speed in (0.02, 0.04, 0.06) for world in _simulated("stack", speed))),
         reference="DP (cur. pose)",
     ),
@@ -280,8 +285,8 @@ _DECLARED = (
     Experiment(
         "images",
         "Stack from images",
-        "The paper's setting: agent and wrist view, no offset features, other objects from the pictures alone.",
-        (DP, CURRENT, PREDICTED, FEED_FORWARD, SIDO, SIDO_FEED_FORWARD),
+        "The paper's setting at a laptop's scale: agent and wrist view; where other objects are is read off the pictures.",
+        (DP, CURRENT, PREDICTED, FEED_FORWARD, FEED_FORWARD_EARLY, SIDO, SIDO_FEED_FORWARD),
         (
             World("stack"),
             *(World("stack", motion, speed) for speed in (0.02, 0.04, 0.06) for motion in ("x", "random")),
