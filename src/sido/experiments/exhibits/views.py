@@ -175,7 +175,7 @@ def _apart(demos: Float[Array, "n F"], whose: Int[Array, " n"], rollouts: Float[
     return float(far / nearest) if np.isfinite(nearest) and nearest > 0.0 else float("nan")
 
 
-def _drawn(features: list[Float[Array, "n F"]], views: Views, colour: str, name: str) -> str:
+def _drawn(features: list[Float[Array, "_ F"]], views: Views, colour: str, name: str) -> str:
     try:
         from sklearn.manifold import TSNE
     except ModuleNotFoundError as error:
