@@ -285,7 +285,7 @@ _DECLARED = (
     Experiment(
         "images",
         "Stack from images",
-        "The paper's setting at a laptop's scale: agent and wrist view, from which it also tells where other objects are.",
+        "The paper's setting at a laptop's scale: agent and wrist view, which also tell where other objects are.",
         (DP, CURRENT, PREDICTED, FEED_FORWARD, FEED_FORWARD_EARLY, SIDO, SIDO_FEED_FORWARD),
         (
             World("stack"),
