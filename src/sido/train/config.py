@@ -91,7 +91,7 @@ class TrainConfig:
     augmentation: Counterfactual | CachedCounterfactual | None = None
     """None trains on the demonstrations as they are."""
     off_centre: OffCentre | None = None
-    """Show objects held off their middle. Beyond the paper; docs/training.md says what it does."""
+    """Show objects held off their middle. Beyond the paper; docs/training.md says what it brings, and costs."""
     reach_m: float = 0.016
     """By how much more than the data, in x and y, the policy's ranges of positions reach: at least as far as
     counterfactuals go. Give policies that are to be compared the same (`Statistics.fit`)."""

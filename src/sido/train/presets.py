@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, final
 
-from sido.augment import Counterfactual, OffCentre
+from sido.augment import Counterfactual
 from sido.errors import SettingError
 from sido.policies import (
     CameraConfig,
@@ -83,7 +83,6 @@ class Recipe:
     optimiser: AdamWConfig = field(default_factory=AdamWConfig)
     average: AverageConfig = field(default_factory=AverageConfig)
     precision: Literal["float32", "bfloat16"] = "float32"
-    off_centre: OffCentre | None = None
     validation_share: float = 0.05
     crop: int = 76
     """Of an equivariant policy's images: side of the square, pixels."""
@@ -98,21 +97,21 @@ RECIPES: dict[tuple[PolicyClass, Sight, Scale], Recipe] = {
     # Laptops: docs/training.md has what was measured.
     ("dp", "state", "cpu"): Recipe(
         Steps(20_000), 128, MlpConfig(256, 3), FlowMatchingConfig(6),
-        observation_steps=1, goals_from_hand=True, offset_features=True, optimiser=_LAPTOP_RATE, off_centre=OffCentre(),
+        observation_steps=1, goals_from_hand=True, offset_features=True, optimiser=_LAPTOP_RATE,
     ),
     ("dp", "image", "cpu"): Recipe(
         Steps(20_000), 32, MlpConfig(256, 3), FlowMatchingConfig(6), SmallCnnConfig((16, 32, 32), 64, keypoints=32),
         observation_steps=1, goals_from_hand=True, offset_features=True, landmarks="spotted", draws=8,
-        optimiser=_LAPTOP_RATE, off_centre=OffCentre(), precision="bfloat16",
+        optimiser=_LAPTOP_RATE, precision="bfloat16",
     ),
     ("equidp", "state", "cpu"): Recipe(
         Steps(6000), 64, MlpConfig(128, 3), FlowMatchingConfig(6), observation_steps=1, goals_from_hand=True,
-        offset_features=True, optimiser=_LAPTOP_RATE, off_centre=OffCentre(), fields=32, action_fields=16,
+        offset_features=True, optimiser=_LAPTOP_RATE, fields=32, action_fields=16,
     ),
     ("equidp", "image", "cpu"): Recipe(
         Steps(6000), 64, MlpConfig(128, 3), FlowMatchingConfig(6), SmallCnnConfig((16, 32, 64), 64),
         observation_steps=1, goals_from_hand=True, landmarks="unknown", draws=4, optimiser=_LAPTOP_RATE,
-        off_centre=OffCentre(), fields=32, action_fields=16, crop=58,
+        fields=32, action_fields=16, crop=58,
     ),
     # Diffusion Policy's own: its low-dimensional configuration, and its image one with the paper's encoder.
     ("dp", "state", "paper"): Recipe(
@@ -157,7 +156,6 @@ def preset(name: str, data: DataConfig, fitted: Fitted, *, sight: Sight = "state
         duration=recipe.duration,
         optimiser=recipe.optimiser,
         average=recipe.average,
-        off_centre=recipe.off_centre,
         precision=recipe.precision,
         validation_share=recipe.validation_share,
     )
