@@ -96,7 +96,7 @@ _LAPTOP_RATE = AdamWConfig(learning_rate=1e-3, betas=(0.9, 0.999), weight_decay=
 RECIPES: dict[tuple[PolicyClass, Sight, Scale], Recipe] = {
     # Laptops: docs/training.md has what was measured.
     ("dp", "state", "cpu"): Recipe(
-        Steps(20_000), 128, MlpConfig(256, 3), FlowMatchingConfig(6),
+        Steps(12_000), 128, MlpConfig(256, 3), FlowMatchingConfig(6),
         observation_steps=1, goals_from_hand=True, offset_features=True, optimiser=_LAPTOP_RATE,
     ),
     ("dp", "image", "cpu"): Recipe(
